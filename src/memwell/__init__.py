@@ -1,0 +1,1 @@
+"""Memwell: local-first long-term memory for AI agents."""

@@ -1,0 +1,61 @@
+"""Cut a message into sentences and clauses, by position: the engine numbers them, extractors choose among them."""
+
+from __future__ import annotations
+
+import re
+
+from memwell.domain.memory import Span
+
+_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|[。！？!?；…]+[”’」』）)\"']*|\n+")
+_CLAUSE_END = re.compile(r"[,;:，；：、]\s*|\s[-–—]{1,2}\s|[—]{1,2}")
+
+
+def _trim(text: str, start: int, end: int) -> Span | None:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if not any(char.isalnum() for char in text[start:end]):
+        return None
+    return Span(start, end)
+
+
+def _cut(text: str, ends: list[int]) -> tuple[Span, ...]:
+    spans = []
+    start = 0
+    for end in [*ends, len(text)]:
+        span = _trim(text, start, end)
+        if span is not None:
+            spans.append(span)
+        start = end
+    return tuple(spans)
+
+
+def sentences(text: str, abbreviations: frozenset[str] = frozenset()) -> tuple[Span, ...]:
+    """Sentences of ``text`` in order, end punctuation included, none empty.
+
+    Args:
+        text: any text, English or Chinese.
+        abbreviations: lower-case words ending in a full stop that end no sentence, such as ``"mr."``.
+    """
+    ends = []
+    for match in _SENTENCE_END.finditer(text):
+        word = re.search(r"\S+$", text[: match.end()])
+        if match.group().startswith(".") and word and word.group().lower() in abbreviations:
+            continue
+        ends.append(match.end())
+    return _cut(text, ends)
+
+
+def clauses(text: str, within: Span) -> tuple[Span, ...]:
+    """Clauses of the sentence ``within`` of ``text``: cut after commas, colons, semicolons and dashes.
+
+    A comma or colon between digits ("1,875", "7:30") cuts nothing.
+    """
+    part = text[within.start : within.end]
+    ends = [
+        match.end()
+        for match in _CLAUSE_END.finditer(part)
+        if not (match.start() and part[match.start() - 1].isdigit() and part[match.end() : match.end() + 1].isdigit())
+    ]
+    return tuple(Span(span.start + within.start, span.end + within.start) for span in _cut(part, ends))

@@ -1,0 +1,305 @@
+"""Ports: what the use cases need from stores, embedders, extractors, judges, clocks and id makers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memwell.domain.decision import Action, Candidate, Situation
+from memwell.domain.evidence import Evidence
+from memwell.domain.lens import Lens
+from memwell.domain.memory import FormedBy, Kind, MemoryRecord, Polarity, Span, State, Transition
+from memwell.domain.plan import Applied, Plan, Unit
+from memwell.domain.scope import Scope
+
+Matrix = NDArray[np.float32]
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """Current time, UTC, aware."""
+
+
+class Ids(Protocol):
+    def new(self, prefix: str) -> str:
+        """A fresh id ``prefix_…``, never given before; later ones sort after earlier ones."""
+
+
+# --- stores ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PoolEntry:
+    """One record in the running for a question.
+
+    Attributes:
+        similarity: cosine to the question's vector, best window; 0 where the record has no vector of the model.
+        keyword: BM25 score, larger is better; 0 where no term matches.
+        session_id, position: the session and the order within the store of its (first) evidence.
+        said_at: when its (first) evidence was said.
+    """
+
+    record_id: str
+    similarity: float
+    keyword: float
+    session_id: str
+    position: int
+    said_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PageQuery:
+    """A page of memories, newest recorded first.
+
+    Attributes:
+        after: cursor, ``(recorded_at, id)`` of the last row of the page before.
+        said_from, said_until: half-open bounds on ``memory_at``.
+    """
+
+    scope: Scope
+    limit: int
+    states: frozenset[State]
+    kinds: frozenset[Kind] | None = None
+    said_from: datetime | None = None
+    said_until: datetime | None = None
+    after: tuple[datetime, str] | None = None
+
+
+class View(Protocol):
+    """One consistent, read-only snapshot of a store."""
+
+    def epoch(self, scope: Scope) -> int:
+        """Epoch of the scope; 0 before its first memory."""
+
+    def memories(self, ids: Iterable[str]) -> dict[str, MemoryRecord]:
+        """Memories by id, of any scope; unknown ids are absent."""
+
+    def evidence(self, ids: Iterable[str]) -> dict[str, Evidence]:
+        """Evidence by id, of any scope; unknown ids are absent."""
+
+    def evidence_by_origin(self, scope: Scope, origins: Iterable[str]) -> dict[str, Evidence]:
+        """Evidence by origin."""
+
+    def formed(self, evidence_ids: Iterable[str]) -> set[str]:
+        """Those ids from which memories have been formed already (see ``MarkFormed``)."""
+
+    def page(self, query: PageQuery) -> list[MemoryRecord]:
+        """Up to ``query.limit`` memories in order."""
+
+    def count(self, scope: Scope, lens: Lens) -> int:
+        """Number of memories that ``lens`` sees."""
+
+    def pool(
+        self, scope: Scope, unit: Unit, *, model: str, vector: Matrix | None, terms: Sequence[str], lens: Lens, limit: int
+    ) -> list[PoolEntry]:
+        """The best ``limit`` visible records by similarity and the best ``limit`` by keyword, united, ids sorted.
+
+        Args:
+            model: embedding model of ``vector``; vectors of other models are not compared.
+            vector: shape ``(dimensions,)``, L2-normalised; ``None`` for keywords alone.
+            terms: as made by ``text.query_terms``; a record matches if it has at least one.
+            lens: visibility, applied before ranking and before ``limit``.
+        """
+
+    def recent(self, scope: Scope, session_id: str, *, before: datetime, limit: int) -> list[Evidence]:
+        """The last ``limit`` evidence records of a session said at or before ``before``, oldest first."""
+
+    def transitions(self, memory_id: str) -> tuple[Transition, ...]:
+        """All transitions of a memory in revision order."""
+
+    def chain(self, memory_id: str) -> list[MemoryRecord]:
+        """The memory and all it is linked with by superseding or correcting, transitively, in no set order."""
+
+    def outcome(self, scope: Scope, request_id: str) -> tuple[str, Mapping[str, Any] | None] | None:
+        """``(input_hash, outcome)`` journalled for a request; the outcome is ``None`` while it is unfinished."""
+
+    def unindexed(self, unit: Unit, model: str, limit: int) -> list[tuple[Scope, str, str]]:
+        """Up to ``limit`` records that lack vectors of ``model``: scope, id, text. Assistant turns need none."""
+
+    def stats(self) -> Mapping[str, Any]:
+        """Whole-store figures: ``scopes, evidence, unformed, memories, by_state, ledger, bytes, schema, models``."""
+
+
+class Store(Protocol):
+    """The plan door and the snapshots behind it. Safe for threads; several processes may share one store."""
+
+    def apply(self, plan: Plan) -> Applied:
+        """Carry out ``plan`` in one transaction, once.
+
+        A plan id or a finished request seen before changes nothing and says so (``replayed``).
+
+        Raises:
+            PreconditionError: the scope's epoch or a record's revision has moved on.
+            IdempotencyConflictError: the request id is known with another input hash.
+            EvidenceConflictError, PlanRejectedError: see ``changes.resolve``.
+            StoreBusyError: another planner holds the scope lock, or the file stays locked.
+            StorageError: the store cannot be written; nothing was.
+        """
+
+    def view(self) -> AbstractContextManager[View]:
+        """Open a snapshot."""
+
+    def lock_scope(self, scope: Scope) -> AbstractContextManager[str]:
+        """Hold the scope against other writers; gives the token for ``Plan.lock``. Expires if its owner dies."""
+
+    def rebuild(self) -> None:
+        """Drop the keyword index and derived rows and make them again from the records, to equal content."""
+
+    def check(self) -> list[str]:
+        """Problems found by a whole check of integrity and invariants; empty when sound."""
+
+    def close(self) -> None:
+        """Release files and threads; safe to call twice."""
+
+
+# --- providers ------------------------------------------------------------------------------------------------------
+
+
+class Embedder(Protocol):
+    """Text to vectors.
+
+    Attributes:
+        model: name and version; vectors of different models are never compared.
+        dimensions: length of each vector.
+        relation_threshold: similarity below which two statements are unrelated, calibrated for this model.
+    """
+
+    model: str
+    dimensions: int
+    relation_threshold: float
+
+    def passages(self, texts: Sequence[str]) -> Matrix:
+        """Vectors of stored texts, shape ``(len(texts), dimensions)``, L2-normalised."""
+
+    def query(self, text: str) -> Matrix:
+        """Vector of a question, shape ``(dimensions,)``, L2-normalised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message as extractors see it: its evidence and the numbered sentences and segments (clauses) of it."""
+
+    evidence: Evidence
+    sentences: tuple[Span, ...]
+    segments: tuple[Span, ...]
+
+    def text(self, span: Span) -> str:
+        return self.evidence.content[span.start : span.end]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What an extractor proposes; the engine turns it into a ``Candidate`` and derives the content from the spans.
+
+    Attributes:
+        evidence_id: the turn it is from.
+        unit: ``"sentence"`` or ``"segment"``, which list ``chosen`` counts in.
+        chosen: indexes into that list, adjacent and ascending.
+        lead: span of the words that the chosen clause elides ("I" in "I live here and hate rain"), put before it.
+        occurred_at: one unambiguous event date; else ``time_expression``, the source's own phrase.
+    """
+
+    evidence_id: str
+    unit: str
+    chosen: tuple[int, ...]
+    kind: Kind = Kind.FACT
+    lead: Span | None = None
+    subject: str = "user"
+    attribute: str | None = None
+    value: str | None = None
+    polarity: Polarity = Polarity.POSITIVE
+    hedged: bool = False
+    confidence: float = 1.0
+    formed_by: FormedBy = FormedBy.STATED
+    occurred_at: datetime | None = None
+    time_expression: str | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A sentence from which nothing is proposed, with the reason in words ("question", "hypothetical")."""
+
+    evidence_id: str
+    span: Span
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    proposals: tuple[Proposal, ...]
+    passed: tuple[Passed, ...] = ()
+
+
+class Extractor(Protocol):
+    """Messages to proposals. ``name`` is its name and version."""
+
+    name: str
+
+    def extract(self, turns: Sequence[Turn], context: Sequence[Evidence]) -> Extraction:
+        """Propose statements from the new ``turns`` (user, observed, imported); ``context`` only resolves references."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a candidate is compared with: a current memory, or an earlier candidate of the same write.
+
+    Attributes:
+        memory_id: ``None`` for an earlier candidate.
+        similarity: cosine to the candidate.
+        said_at: the latest time it was said.
+    """
+
+    memory_id: str | None
+    content: str
+    kind: Kind
+    subject: str
+    attribute: str | None
+    value: str | None
+    polarity: Polarity
+    said_at: datetime
+    similarity: float
+    valid_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One candidate, the message it is from, and the nearest heads, most similar first.
+
+    ``situations[i]`` is the situation if ``heads[i]`` is chosen; it decides the allowed actions.
+    """
+
+    candidate: Candidate
+    message: str
+    heads: tuple[Head, ...]
+    situations: tuple[Situation, ...]
+    preceding: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A judge's answer: an action, indexes into ``Comparison.heads`` (none, one; several only with CORRECT)."""
+
+    action: Action
+    targets: tuple[int, ...]
+    confidence: float
+    reason: str
+
+
+class Judge(Protocol):
+    """Decides how candidates relate to what is current. ``name`` is its name and version."""
+
+    name: str
+
+    def judge(self, comparisons: Sequence[Comparison]) -> list[Verdict]:
+        """One verdict per comparison, in order.
+
+        An earlier candidate of the batch may be a target; verdicts are made in order, so it is settled by then.
+        """

@@ -1,0 +1,270 @@
+"""What the use cases return: frozen values with ``to_dict``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from memwell.domain.decision import Decision
+from memwell.domain.evidence import Evidence, Target
+from memwell.domain.memory import Kind, MemoryRecord, State, Transition
+from memwell.engine.compose import DEFAULT_TEXT_CHARS, context_text
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The words of one source that a memory rests on."""
+
+    evidence_id: str
+    message_id: str | None
+    session_id: str
+    speaker: str
+    name: str | None
+    said_at: datetime
+    start: int
+    end: int
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "evidence_id": self.evidence_id,
+            "message_id": self.message_id,
+            "session_id": self.session_id,
+            "speaker": self.speaker,
+            "name": self.name,
+            "said_at": self.said_at.isoformat(),
+            "start": self.start,
+            "end": self.end,
+            "text": self.text,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A sentence from which nothing was formed, and why."""
+
+    evidence_id: str
+    start: int
+    end: int
+    text: str
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class WriteResult:
+    """What one ``add`` or ``update`` did.
+
+    Attributes:
+        evidence_ids: one per stored message, in order (dropped messages have none).
+        memory_ids: memories formed or confirmed.
+        decisions: one per candidate, in order.
+        passed: sentences from which nothing was proposed.
+        status: ``committed``, ``known`` (all was known already) or ``raw_only`` (only evidence was kept).
+        timings: seconds by step; not journalled, so empty on a replay.
+        replayed: this is the first result of the same ``request_id`` again.
+    """
+
+    evidence_ids: tuple[str, ...]
+    memory_ids: tuple[str, ...]
+    decisions: tuple[Decision, ...]
+    status: str
+    passed: tuple[Passage, ...] = ()
+    scene: str = "chat"
+    request_id: str | None = None
+    timings: Mapping[str, float] = field(default_factory=dict)
+    replayed: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "evidence_ids": list(self.evidence_ids),
+            "memory_ids": list(self.memory_ids),
+            "decisions": [decision.to_dict() for decision in self.decisions],
+            "passed": [passage.to_dict() for passage in self.passed],
+            "status": self.status,
+            "scene": self.scene,
+            "request_id": self.request_id,
+            "timings": dict(self.timings),
+            "replayed": self.replayed,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryItem:
+    """One found memory with its provenance and one hop of relations.
+
+    Attributes:
+        score: rank score within its group, 0..1; not comparable across groups.
+        previous: what it superseded, and older reports behind it.
+        conflicts: other standing memories that contradict it.
+    """
+
+    memory: MemoryRecord
+    score: float
+    quotes: tuple[Quote, ...]
+    previous: tuple[MemoryRecord, ...] = ()
+    conflicts: tuple[MemoryRecord, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return self.memory.id
+
+    @property
+    def content(self) -> str:
+        return self.memory.content
+
+    @property
+    def kind(self) -> Kind:
+        return self.memory.kind
+
+    @property
+    def state(self) -> State:
+        return self.memory.state
+
+    @property
+    def evidence_ids(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(source.evidence_id for source in self.memory.sources))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            **self.memory.to_dict(),
+            "score": round(self.score, 6),
+            "quotes": [quote.to_dict() for quote in self.quotes],
+            "previous": [memory.to_dict() for memory in self.previous],
+            "conflicts": [memory.to_dict() for memory in self.conflicts],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RawItem:
+    """One verbatim evidence record found, and the window of it that matched best."""
+
+    evidence: Evidence
+    score: float
+    start: int
+    end: int
+
+    @property
+    def id(self) -> str:
+        return self.evidence.id
+
+    @property
+    def content(self) -> str:
+        return self.evidence.content[self.start : self.end]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self.evidence.to_dict(), "score": round(self.score, 6), "start": self.start, "end": self.end}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Groups of results, each ranked by itself.
+
+    Attributes:
+        memories: facts of any kind that answer the question.
+        profile: standing facts about the owner, for questions about the owner; none that ``memories`` holds.
+        procedures: experiences, only with ``procedure_limit``.
+        raw: verbatim evidence, only with ``raw_limit``.
+        dependencies: ids of every memory and evidence record used.
+    """
+
+    question: str
+    target: Target
+    memories: tuple[MemoryItem, ...] = ()
+    profile: tuple[MemoryItem, ...] = ()
+    procedures: tuple[MemoryItem, ...] = ()
+    raw: tuple[RawItem, ...] = ()
+
+    @property
+    def dependencies(self) -> tuple[str, ...]:
+        ids: dict[str, None] = {}
+        for item in (*self.memories, *self.profile, *self.procedures):
+            for memory in (item.memory, *item.previous, *item.conflicts):
+                ids[memory.id] = None
+                ids.update((source.evidence_id, None) for source in memory.sources)
+        ids.update((item.id, None) for item in self.raw)
+        return tuple(ids)
+
+    def text(self, max_chars: int = DEFAULT_TEXT_CHARS) -> str:
+        """Context for a prompt: sectioned, dated, fenced as data, at most ``max_chars`` characters; deterministic."""
+        return context_text(self, max_chars)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "question": self.question,
+            "target": self.target.value,
+            "memories": [item.to_dict() for item in self.memories],
+            "profile": [item.to_dict() for item in self.profile],
+            "procedures": [item.to_dict() for item in self.procedures],
+            "raw": [item.to_dict() for item in self.raw],
+            "dependencies": list(self.dependencies),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of memories, newest recorded first; ``cursor`` asks for the next, ``None`` at the end."""
+
+    memories: tuple[MemoryRecord, ...]
+    cursor: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"memories": [memory.to_dict() for memory in self.memories], "cursor": self.cursor}
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Where a memory comes from and what became of it."""
+
+    memory: MemoryRecord
+    quotes: tuple[Quote, ...]
+    replaced: tuple[MemoryRecord, ...]
+    replaced_by: tuple[MemoryRecord, ...]
+    conflicts: tuple[MemoryRecord, ...]
+    transitions: tuple[Transition, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "memory": self.memory.to_dict(),
+            "quotes": [quote.to_dict() for quote in self.quotes],
+            "formation": self.memory.formation.to_dict(),
+            "replaced": [memory.to_dict() for memory in self.replaced],
+            "replaced_by": [memory.to_dict() for memory in self.replaced_by],
+            "conflicts": [memory.to_dict() for memory in self.conflicts],
+            "transitions": [
+                {
+                    "revision": step.revision,
+                    "state": step.state.value,
+                    "cause": step.cause,
+                    "at": step.at.isoformat(),
+                    "plan_id": step.plan_id,
+                }
+                for step in self.transitions
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Figures of a whole store: counts, sizes, schema, and how much of it the current embedder has indexed."""
+
+    location: str
+    embedder: str
+    extractor: str
+    judge: str
+    indexed: float
+    figures: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "location": self.location,
+            "embedder": self.embedder,
+            "extractor": self.extractor,
+            "judge": self.judge,
+            "indexed": self.indexed,
+            **self.figures,
+        }
