@@ -9,7 +9,17 @@ from dataclasses import dataclass, field, replace
 
 from memwell.domain.evidence import Evidence, EvidenceStatus
 from memwell.domain.memory import TRANSITIONS, Kind, Links, MemoryRecord, Source, State, Transition
-from memwell.domain.plan import AddEvidence, AddMemory, AddSources, IndexRecord, MarkFormed, Operation, Plan, Retire, Unit
+from memwell.domain.plan import (
+    AddEvidence,
+    AddMemory,
+    AddSources,
+    IndexRecord,
+    MarkFormed,
+    Operation,
+    Plan,
+    Retire,
+    Unit,
+)
 from memwell.errors import EvidenceConflictError, PlanRejectedError, PreconditionError
 
 # Each link of a new memory and its mirror on the other end.

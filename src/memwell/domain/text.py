@@ -26,7 +26,7 @@ def checked_text(what: str, text: object, *, max_bytes: int = MAX_TEXT_BYTES) ->
             characters other than tab and line ends.
 
     Raises:
-        InputError: with code ``empty_text``, ``not_text``, ``lone_surrogate``, ``control_character`` or ``text_too_long``.
+        InputError: ``empty_text``, ``not_text``, ``lone_surrogate``, ``control_character`` or ``text_too_long``.
     """
     if not isinstance(text, str):
         raise InputError(f"{what} is a {type(text).__name__}", remedy="pass text", code="not_text")

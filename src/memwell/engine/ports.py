@@ -17,6 +17,7 @@ from memwell.domain.lens import Lens
 from memwell.domain.memory import FormedBy, Kind, MemoryRecord, Polarity, Span, State, Transition
 from memwell.domain.plan import Applied, Plan, Unit
 from memwell.domain.scope import Scope
+from memwell.domain.validity import Validity
 
 Matrix = NDArray[np.float32]
 
@@ -96,7 +97,15 @@ class View(Protocol):
         """Number of memories that ``lens`` sees."""
 
     def pool(
-        self, scope: Scope, unit: Unit, *, model: str, vector: Matrix | None, terms: Sequence[str], lens: Lens, limit: int
+        self,
+        scope: Scope,
+        unit: Unit,
+        *,
+        model: str,
+        vector: Matrix | None,
+        terms: Sequence[str],
+        lens: Lens,
+        limit: int,
     ) -> list[PoolEntry]:
         """The best ``limit`` visible records by similarity and the best ``limit`` by keyword, united, ids sorted.
 
@@ -244,7 +253,7 @@ class Extractor(Protocol):
     name: str
 
     def extract(self, turns: Sequence[Turn], context: Sequence[Evidence]) -> Extraction:
-        """Propose statements from the new ``turns`` (user, observed, imported); ``context`` only resolves references."""
+        """Propose statements from the new ``turns`` (user, observed, import); ``context`` only resolves references."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,3 +312,28 @@ class Judge(Protocol):
 
         An earlier candidate of the batch may be a target; verdicts are made in order, so it is settled by then.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a question says about itself.
+
+    Attributes:
+        terms: for the keyword index, stop words left out.
+        about_owner: it asks about the user themself ("where do I live", "我住哪").
+        about_past: it asks what used to be.
+        names: capitalised or otherwise marked names in it, as written.
+        periods: dates it names, as half-open UTC periods.
+    """
+
+    text: str
+    terms: tuple[str, ...]
+    about_owner: bool = False
+    about_past: bool = False
+    names: tuple[str, ...] = ()
+    periods: tuple[Validity, ...] = ()
+
+
+class QuestionReader(Protocol):
+    def read(self, text: str, at: datetime) -> Question:
+        """Read a question asked at ``at`` (relative dates count from there). Pure and fast (well under 1 ms)."""
