@@ -210,7 +210,7 @@ class MemoryRecord:
 
     def to_dict(self) -> dict[str, Any]:
         def iso(moment: datetime | None) -> str | None:
-            return moment and moment.isoformat()
+            return moment.isoformat() if moment else None
 
         return {
             "id": self.id,

@@ -33,7 +33,7 @@ class AddEvidence:
 
 @dataclass(frozen=True, slots=True)
 class AddMemory:
-    """Store one new version. Its ``links.supersedes``/``corrects`` targets must be retired by the same plan or before."""
+    """Store one new version; what its links supersede or correct must be retired by this plan or an earlier one."""
 
     memory: MemoryRecord
 
