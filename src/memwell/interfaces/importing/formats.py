@@ -54,13 +54,11 @@ def sniff(text: str) -> Format:
     if not _LOOKS_LIKE_JSON.match(text):
         return Format.TEXT
     first_line, _, rest = text.strip().partition("\n")
-    if not rest.strip():
-        return Format.JSON
     try:
         LocatedJson(first_line).value(0)
     except BrokenJsonError:
-        return Format.JSON
-    return Format.JSONL if _LOOKS_LIKE_JSON.match(rest) else Format.JSON
+        return Format.JSON  # a document over several lines
+    return Format.JSONL if rest.strip() else Format.JSON
 
 
 class _JsonReader:

@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import Any, Protocol
 
 from memwell.domain.decision import Action
+from memwell.domain.scope import checked_id
 from memwell.engine.intake import read_messages
 from memwell.engine.results import WriteResult
 from memwell.errors import DecisionContextError, EvidenceConflictError, InputError
@@ -26,7 +27,6 @@ class Writer(Protocol):
         self,
         messages: Sequence[Mapping[str, Any]],
         *,
-        user_id: str | None = None,
         session_id: str = "default",
         request_id: str | None = None,
     ) -> WriteResult:
@@ -75,7 +75,6 @@ def write_chat(
     writer: Writer,
     items: Iterable[Item],
     *,
-    user_id: str | None,
     session_id: str | None = None,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Report:
@@ -85,6 +84,7 @@ def write_chat(
     messages. So importing a file again, after an interruption or after more has been added to it, doubles nothing.
 
     Args:
+        writer: bound to the user whose chat it is.
         session_id: puts all messages into this session instead of those the file names.
         on_progress: called with the number of items dealt with since the last call.
     """
@@ -95,7 +95,7 @@ def write_chat(
         group = list(messages)
         for start in range(0, len(group), MAX_BATCH):
             batch = group[start : start + MAX_BATCH]
-            _write(writer, batch, user_id, session, report)
+            _write(writer, batch, session, report)
             on_progress(len(batch))
     report.problems.sort(key=lambda problem: problem.line)
     return report
@@ -112,12 +112,13 @@ def _ready(items: Iterable[Item], session_id: str | None, report: Report) -> lis
         report.messages += 1
         fields = _fields(item, seen)
         try:
+            session = checked_id("session_id", session_id or item.session)
             kept = read_messages([fields], None)
         except InputError as error:
             report.problems.append(Problem(item.line, error.message.removeprefix("message 0").lstrip(": ")))
             continue
         if kept:
-            ready.append(_Ready(item.line, session_id or item.session, fields))
+            ready.append(_Ready(item.line, session, fields))
         else:
             report.left_out += 1
     return ready
@@ -150,19 +151,19 @@ def _digest(value: object) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def _write(writer: Writer, batch: Sequence[_Ready], user_id: str | None, session: str, report: Report) -> None:
+def _write(writer: Writer, batch: Sequence[_Ready], session: str, report: Report) -> None:
     """Write a batch; where one of its messages is refused, write its halves, until only that message is left out."""
     fields = [message.fields for message in batch]
     request_id = f"import-{_digest([session, fields])[:32]}"
     try:
-        result = writer.add(fields, user_id=user_id, session_id=session, request_id=request_id)
+        result = writer.add(fields, session_id=session, request_id=request_id)
     except _OF_ONE_MESSAGE as error:
         if len(batch) == 1:
             report.problems.append(Problem(batch[0].line, error.message))
             return
         middle = len(batch) // 2
-        _write(writer, batch[:middle], user_id, session, report)
-        _write(writer, batch[middle:], user_id, session, report)
+        _write(writer, batch[:middle], session, report)
+        _write(writer, batch[middle:], session, report)
         return
     report.stored += len(result.evidence_ids)
     if result.replayed:

@@ -11,7 +11,7 @@ import typer
 
 from memwell.errors import InputError
 from memwell.interfaces.cli.exits import ExitCode
-from memwell.interfaces.cli.options import Json, StorePath, User, opened
+from memwell.interfaces.cli.options import Json, StorePath, User, opened, owner_of
 from memwell.interfaces.cli.output import print_fields, print_json, progress, say
 from memwell.interfaces.importing.formats import Format, parse
 from memwell.interfaces.importing.reading import read_text
@@ -46,12 +46,10 @@ def import_chat(
     items = list(parse(read_text(file), form, source=_stem(file), zone=_zone(timezone)))[:limit]
     if not items:
         raise InputError(f"{str(file)!r} holds no messages", remedy="give a file with at least one", code="empty_text")
-    with opened(store, user) as memory:
-        owner = memory.scope().user_id
-        with progress(f"importing {file.name}", len(items)) as advance:
-            report = write_chat(
-                memory, settle_roles(items, me=me or owner), user_id=owner, session_id=session, on_progress=advance
-            )
+    owner = owner_of(user)
+    settled = settle_roles(items, me=me or owner)
+    with opened(store, owner) as memory, progress(f"importing {file.name}", len(items)) as advance:
+        report = write_chat(memory, settled, session_id=session, on_progress=advance)
     _show(report, as_json)
     if report.problems:
         raise typer.Exit(ExitCode.PARTLY)
