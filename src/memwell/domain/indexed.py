@@ -9,9 +9,15 @@ from memwell.domain.evidence import Evidence, Speaker
 SPEAKER = "speaker"  # qualifier of a memory: the display name of who said it
 
 
+def speaker_name(evidence: Evidence) -> str | None:
+    """Name of the person whose words they are; ``None`` for observed and imported material."""
+    return evidence.name if evidence.speaker is Speaker.USER else None
+
+
 def evidence_prefix(evidence: Evidence) -> str:
-    """``"Ana: "`` for named people's words; nothing for observed and imported material."""
-    return f"{evidence.name}: " if evidence.name and evidence.speaker is Speaker.USER else ""
+    """``"Ana: "`` for a named person's words, else nothing."""
+    name = speaker_name(evidence)
+    return f"{name}: " if name else ""
 
 
 def memory_prefix(qualifiers: Mapping[str, str]) -> str:
