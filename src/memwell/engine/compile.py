@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from memwell.domain.decision import Candidate
+from memwell.domain.indexed import SPEAKER, speaker_name
 from memwell.domain.memory import Source, Span
 from memwell.domain.text import is_unspaced
 from memwell.engine.ports import Proposal, Turn
@@ -93,4 +94,5 @@ def _candidate(turn: Turn, proposal: Proposal, span: Span) -> Candidate:
         valid_from=valid_from,
         valid_until=valid_until,
         session_id=evidence.session_id,
+        qualifiers={} if (name := speaker_name(evidence)) is None else {SPEAKER: name},
     )

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memwell.domain.decision import Candidate
 from memwell.domain.evidence import Evidence
-from memwell.domain.memory import Span
+from memwell.domain.indexed import evidence_prefix, memory_prefix
+from memwell.domain.memory import MemoryRecord, Span
 from memwell.domain.plan import IndexRecord, Unit, Vector
 from memwell.engine.ports import Embedder, Matrix
 from memwell.engine.vectors import checked, pack, windows
@@ -33,9 +35,11 @@ class Indexable:
 
 
 def indexable_evidence(evidence: Evidence) -> Indexable:
-    """Evidence is embedded with its speaker's name, since names are what questions ask by."""
-    prefix = f"{evidence.name}: " if evidence.name else ""
-    return Indexable(Unit.EVIDENCE, evidence.id, evidence.content, prefix)
+    return Indexable(Unit.EVIDENCE, evidence.id, evidence.content, evidence_prefix(evidence))
+
+
+def indexable_memory(memory_id: str, statement: MemoryRecord | Candidate) -> Indexable:
+    return Indexable(Unit.MEMORY, memory_id, statement.content, memory_prefix(statement.qualifiers))
 
 
 def embed(embedder: Embedder, texts: Iterable[str]) -> Mapping[str, Matrix]:

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from memwell.domain.plan import Plan, Unit
 from memwell.domain.scope import Scope
-from memwell.engine.indexing import Indexable, embed, index_operation, indexable_evidence
+from memwell.engine.indexing import Indexable, embed, index_operation, indexable_evidence, indexable_memory
 from memwell.engine.ports import Clock, Embedder, Ids, Store
 from memwell.engine.results import Status
 
@@ -68,6 +68,7 @@ class Maintaining:
         with self.store.view() as view:
             rows = view.unindexed(unit, self.embedder.model, _BATCH)
             if unit is Unit.MEMORY:
-                return [(scope, Indexable(unit, record_id, text)) for scope, record_id, text in rows]
-            evidence = view.evidence(record_id for _, record_id, _ in rows)
-        return [(scope, indexable_evidence(evidence[record_id])) for scope, record_id, _ in rows]
+                memories = view.memories(rows)
+                return [(memory.scope, indexable_memory(memory_id, memory)) for memory_id, memory in memories.items()]
+            evidence = view.evidence(rows)
+        return [(record.scope, indexable_evidence(record)) for record in evidence.values()]

@@ -8,11 +8,11 @@ from datetime import datetime
 from memwell.domain.decision import Action, Candidate, Decision
 from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.memory import FormedBy, MemoryRecord, Source, State
-from memwell.domain.plan import AddEvidence, AddMemory, MarkFormed, Plan, Retire, Unit
+from memwell.domain.plan import AddEvidence, AddMemory, MarkFormed, Plan, Retire
 from memwell.domain.scope import Scope
 from memwell.domain.text import checked_text
 from memwell.domain.validity import parse_time
-from memwell.engine.indexing import Indexable, embed, index_operation, indexable_evidence
+from memwell.engine.indexing import embed, index_operation, indexable_evidence, indexable_memory
 from memwell.engine.ports import Clock, Embedder, Ids, Store
 from memwell.engine.reading import found
 from memwell.engine.results import WriteResult
@@ -78,7 +78,7 @@ class Managing:
             now=now,
         )
         successor = replace(successor, boundary=memory.boundary)
-        items = (Indexable(Unit.MEMORY, successor.id, content), indexable_evidence(evidence))
+        items = (indexable_memory(successor.id, successor), indexable_evidence(evidence))
         rows = embed(self.embedder, (text for item in items for text in item.texts))
         self.store.apply(
             Plan(

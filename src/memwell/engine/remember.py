@@ -15,7 +15,7 @@ from memwell.domain.plan import AddEvidence, IndexRecord, MarkFormed, Operation,
 from memwell.domain.scope import Scope, checked_id
 from memwell.domain.segments import clauses, sentences
 from memwell.engine.compile import candidates as compile_candidates
-from memwell.engine.indexing import Indexable, embed, first_rows, index_operation, indexable_evidence
+from memwell.engine.indexing import embed, first_rows, index_operation, indexable_evidence, indexable_memory
 from memwell.engine.intake import Incoming, Messages, input_hash, read_messages
 from memwell.engine.outcome import journalled, replayed_result
 from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge, Matrix, Passed, Store, Turn, View
@@ -214,8 +214,7 @@ class Remember:
         candidates = material.candidates
         memory_ids = tuple(self.ids.new("mem") for _ in candidates)
         statements = [
-            Indexable(Unit.MEMORY, memory_id, candidate.content)
-            for memory_id, candidate in zip(memory_ids, candidates, strict=True)
+            indexable_memory(memory_id, candidate) for memory_id, candidate in zip(memory_ids, candidates, strict=True)
         ]
         sources = [indexable_evidence(turn.evidence) for turn in material.turns]
         rows = embed(self.embedder, (text for item in (*statements, *sources) for text in item.texts))
