@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from memwell import Memory
     from memwell.domain.memory import MemoryRecord
-    from memwell.engine.results import Quote, SearchResult
+    from memwell.engine.items import Quote
+    from memwell.engine.results import SearchResult
 
 _PAGE = 100  # far more memories than a story forms
 

@@ -12,7 +12,8 @@ from memwell.interfaces.cli.output import local, print_fields, print_json, print
 
 if TYPE_CHECKING:
     from memwell.domain.memory import MemoryRecord
-    from memwell.engine.results import MemoryItem, Quote, SearchResult
+    from memwell.engine.items import MemoryItem, Quote
+    from memwell.engine.results import SearchResult
 
 
 def search(
