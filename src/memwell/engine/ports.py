@@ -133,8 +133,8 @@ class View(Protocol):
     def outcome(self, scope: Scope, request_id: str) -> tuple[str, Mapping[str, Any] | None] | None:
         """``(input_hash, outcome)`` journalled for a request; the outcome is ``None`` while it is unfinished."""
 
-    def unindexed(self, unit: Unit, model: str, limit: int) -> list[tuple[Scope, str, str]]:
-        """Up to ``limit`` records that lack vectors of ``model``: scope, id, text. Assistant turns need none."""
+    def unindexed(self, unit: Unit, model: str, limit: int) -> list[str]:
+        """Ids of up to ``limit`` records that lack vectors of ``model``. Assistant turns need none."""
 
     def stats(self) -> Mapping[str, Any]:
         """Whole-store figures: ``scopes, evidence, unformed, memories, by_state, ledger, bytes, schema, models``."""
