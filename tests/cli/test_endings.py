@@ -35,7 +35,7 @@ from memwell.interfaces.cli.safe import dump, one_line, plain
         (("nonsense",), 2, "nonsense"),
         (("search",), 2, "query"),
         (("search", "x", "--nonsense"), 2, "--nonsense"),
-        (("search", "x", "--limit", "many"), 2, "many"),
+        (("search", "x", "--limit", "many"), 2, "--limit"),
     ],
 )
 def test_what_goes_wrong_is_one_line_and_a_code(cli: Cli, arguments: tuple[str, ...], code: int, says: str) -> None:
