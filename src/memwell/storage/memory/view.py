@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from memwell.domain.evidence import Evidence, EvidenceStatus
+from memwell.domain.indexed import has_index
 from memwell.domain.lens import Lens, as_known, sees_evidence, sees_memory
 from memwell.domain.memory import MemoryRecord, State, Transition
 from memwell.domain.plan import Unit
@@ -19,7 +20,6 @@ from memwell.engine.ports import Matrix, PageQuery, PoolEntry
 from memwell.storage.memory import bm25
 from memwell.storage.memory.rows import Rows
 from memwell.storage.refusals import other_shape
-from memwell.storage.values import needs_index
 
 _SAME_FACT = ("supersedes", "superseded_by", "corrects", "corrected_by")
 
@@ -112,18 +112,14 @@ class MemoryView:
             return None
         return request.input_hash, request.outcome
 
-    def unindexed(self, unit: Unit, model: str, limit: int) -> list[tuple[Scope, str, str]]:
-        records: list[MemoryRecord | Evidence] = []
+    def unindexed(self, unit: Unit, model: str, limit: int) -> list[str]:
+        rows = self._rows
         if unit is Unit.MEMORY:
-            records.extend(memory for memory in self._rows.memories.values() if memory.state is not State.ERASED)
+            ids = [key for key, memory in rows.memories.items() if memory.state is not State.ERASED]
         else:
-            records.extend(
-                record
-                for record in self._rows.evidence.values()
-                if needs_index(record) and record.status is EvidenceStatus.ACTIVE
-            )
-        indexed = {key for key, row in self._rows.vectors[unit].items() if row.model == model}
-        return [(record.scope, record.id, record.content) for record in records if record.id not in indexed][:limit]
+            ids = [key for key, record in rows.evidence.items() if _wants_vectors(record)]
+        indexed = {key for key, row in rows.vectors[unit].items() if row.model == model}
+        return [key for key in ids if key not in indexed][:limit]
 
     def stats(self) -> Mapping[str, Any]:
         rows = self._rows
@@ -213,3 +209,7 @@ def _on_page(query: PageQuery, memory: MemoryRecord) -> bool:
         and (query.live_at is None or memory.valid_until is None or query.live_at < memory.valid_until)
         and (query.after is None or (memory.recorded_at, memory.id) < query.after)
     )
+
+
+def _wants_vectors(record: Evidence) -> bool:
+    return has_index(record.speaker) and record.status is EvidenceStatus.ACTIVE

@@ -11,6 +11,7 @@ from itertools import count
 
 from memwell.domain.changes import Changes, Entry, Named, named_ids
 from memwell.domain.evidence import Evidence
+from memwell.domain.indexed import has_index
 from memwell.domain.memory import Links, MemoryRecord
 from memwell.domain.plan import IndexRecord, Plan, Unit
 from memwell.storage.refusals import other_dimensions
@@ -24,7 +25,7 @@ from memwell.storage.sqlite.rows import (
     read_memories,
     transition_row,
 )
-from memwell.storage.values import evidence_terms, memory_terms, needs_index, to_micros
+from memwell.storage.values import evidence_terms, memory_terms, to_micros
 
 HASH_BYTES = 16
 
@@ -106,7 +107,7 @@ class Writer:
             [
                 (self._evidence_numbers[record.id], self._scope, " ".join(evidence_terms(record)))
                 for record in changes.evidence
-                if needs_index(record)
+                if has_index(record.speaker)
             ],
         )
         add_words(
