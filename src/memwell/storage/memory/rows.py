@@ -79,8 +79,6 @@ class Rows:
         self.words[Unit.MEMORY] = {key: memory_words(memory) for key, memory in self.memories.items()}
         indexed = [record for record in self.evidence.values() if has_index(record.speaker)]
         self.words[Unit.EVIDENCE] = {record.id: evidence_words(record) for record in indexed}
-            key: evidence_words(row) for key, row in self.evidence.items() if has_index(row.speaker)
-        }
 
 
 def memory_words(memory: MemoryRecord) -> list[str]:
