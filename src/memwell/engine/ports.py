@@ -61,6 +61,7 @@ class PageQuery:
     Attributes:
         after: cursor, ``(recorded_at, id)`` of the last row of the page before.
         said_from, said_until: half-open bounds on ``memory_at``.
+        live_at: leave out those whose validity has ended by then.
     """
 
     scope: Scope
@@ -69,6 +70,7 @@ class PageQuery:
     kinds: frozenset[Kind] | None = None
     said_from: datetime | None = None
     said_until: datetime | None = None
+    live_at: datetime | None = None
     after: tuple[datetime, str] | None = None
 
 
@@ -89,6 +91,9 @@ class View(Protocol):
 
     def formed(self, evidence_ids: Iterable[str]) -> set[str]:
         """Those ids from which memories have been formed already (see ``MarkFormed``)."""
+
+    def heads(self, scope: Scope, keys: Iterable[tuple[str, str]]) -> list[MemoryRecord]:
+        """Current memories whose ``(subject, attribute)`` is among ``keys``."""
 
     def page(self, query: PageQuery) -> list[MemoryRecord]:
         """Up to ``query.limit`` memories in order."""
@@ -128,11 +133,14 @@ class View(Protocol):
     def outcome(self, scope: Scope, request_id: str) -> tuple[str, Mapping[str, Any] | None] | None:
         """``(input_hash, outcome)`` journalled for a request; the outcome is ``None`` while it is unfinished."""
 
-    def unindexed(self, unit: Unit, model: str, limit: int) -> list[tuple[Scope, str, str]]:
-        """Up to ``limit`` records that lack vectors of ``model``: scope, id, text. Assistant turns need none."""
+    def unindexed(self, unit: Unit, model: str, limit: int) -> list[str]:
+        """Ids of up to ``limit`` records that lack vectors of ``model``. Assistant turns need none."""
 
     def stats(self) -> Mapping[str, Any]:
-        """Whole-store figures: ``scopes, evidence, unformed, memories, by_state, ledger, bytes, schema, models``."""
+        """Whole-store figures: ``scopes, evidence, unformed, memories, indexable, by_state, ledger, bytes,
+        schema, models``; ``models`` gives the ``dimensions`` of each and how many ``memories`` and ``evidence``
+        it has indexed.
+        """
 
 
 class Store(Protocol):
@@ -303,9 +311,15 @@ class Verdict:
 
 
 class Judge(Protocol):
-    """Decides how candidates relate to what is current. ``name`` is its name and version."""
+    """Decides how candidates relate to what is current.
+
+    Attributes:
+        name: name and version.
+        local: costs milliseconds and no money, so it is shown every candidate, also those that resemble nothing.
+    """
 
     name: str
+    local: bool
 
     def judge(self, comparisons: Sequence[Comparison]) -> list[Verdict]:
         """One verdict per comparison, in order.

@@ -4,41 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from memwell.domain.decision import Decision
-from memwell.domain.evidence import Evidence, Target
-from memwell.domain.memory import Kind, MemoryRecord, State, Transition
+from memwell.domain.evidence import Target
+from memwell.domain.memory import MemoryRecord, Transition
 from memwell.engine.compose import DEFAULT_TEXT_CHARS, context_text
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """The words of one source that a memory rests on."""
-
-    evidence_id: str
-    message_id: str | None
-    session_id: str
-    speaker: str
-    name: str | None
-    said_at: datetime
-    start: int
-    end: int
-    text: str
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "evidence_id": self.evidence_id,
-            "message_id": self.message_id,
-            "session_id": self.session_id,
-            "speaker": self.speaker,
-            "name": self.name,
-            "said_at": self.said_at.isoformat(),
-            "start": self.start,
-            "end": self.end,
-            "text": self.text,
-        }
+from memwell.engine.items import MemoryItem, Quote, RawItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,73 +66,6 @@ class WriteResult:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryItem:
-    """One found memory with its provenance and one hop of relations.
-
-    Attributes:
-        score: rank score within its group, 0..1; not comparable across groups.
-        previous: what it superseded, and older reports behind it.
-        conflicts: other standing memories that contradict it.
-    """
-
-    memory: MemoryRecord
-    score: float
-    quotes: tuple[Quote, ...]
-    previous: tuple[MemoryRecord, ...] = ()
-    conflicts: tuple[MemoryRecord, ...] = ()
-
-    @property
-    def id(self) -> str:
-        return self.memory.id
-
-    @property
-    def content(self) -> str:
-        return self.memory.content
-
-    @property
-    def kind(self) -> Kind:
-        return self.memory.kind
-
-    @property
-    def state(self) -> State:
-        return self.memory.state
-
-    @property
-    def evidence_ids(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(source.evidence_id for source in self.memory.sources))
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            **self.memory.to_dict(),
-            "score": round(self.score, 6),
-            "quotes": [quote.to_dict() for quote in self.quotes],
-            "previous": [memory.to_dict() for memory in self.previous],
-            "conflicts": [memory.to_dict() for memory in self.conflicts],
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class RawItem:
-    """One verbatim evidence record found, and the window of it that matched best."""
-
-    evidence: Evidence
-    score: float
-    start: int
-    end: int
-
-    @property
-    def id(self) -> str:
-        return self.evidence.id
-
-    @property
-    def content(self) -> str:
-        return self.evidence.content[self.start : self.end]
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**self.evidence.to_dict(), "score": round(self.score, 6), "start": self.start, "end": self.end}
-
-
-@dataclass(frozen=True, slots=True)
 class SearchResult:
     """Groups of results, each ranked by itself.
 
@@ -191,7 +96,7 @@ class SearchResult:
 
     def text(self, max_chars: int = DEFAULT_TEXT_CHARS) -> str:
         """Context for a prompt: sectioned, dated, fenced as data, at most ``max_chars`` characters; deterministic."""
-        return context_text(self, max_chars)
+        return context_text(self.memories, self.profile, self.procedures, self.raw, max_chars=max_chars)
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -1,0 +1,84 @@
+"""Wiring: reads settings and puts stores, providers and use cases together. The only reader of the environment."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memwell.builtin.embedder import bundled_embedder
+from memwell.builtin.extractor import BuiltinExtractor
+from memwell.builtin.judge import BuiltinJudge
+from memwell.builtin.language import abbreviations, load_languages
+from memwell.builtin.question import BuiltinQuestionReader
+from memwell.builtin.system import SystemClock, TimeOrderedIds
+from memwell.engine.maintaining import Maintaining
+from memwell.engine.managing import Managing
+from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge, Store
+from memwell.engine.reading import Reading
+from memwell.engine.recall import Recall
+from memwell.engine.remember import Remember
+from memwell.settings import Settings, read_settings
+from memwell.storage.sqlite import SqliteStore
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """The use cases of one open store."""
+
+    settings: Settings
+    location: str
+    store: Store
+    clock: Clock
+    remember: Remember
+    recall: Recall
+    reading: Reading
+    managing: Managing
+    maintaining: Maintaining
+
+
+def load_settings(**arguments: Any) -> Settings:
+    """Settings of this process: file, environment, then ``arguments`` that are not ``None``."""
+    return read_settings(os.environ, arguments, default_home=_user_data_folder())
+
+
+def _user_data_folder() -> Path:
+    """The platform's folder for user data: XDG on Linux, Application Support on macOS, Local AppData on Windows."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "memwell"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "memwell"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "memwell"
+
+
+def open_engine(
+    settings: Settings,
+    *,
+    embedder: Embedder | None = None,
+    extractor: Extractor | None = None,
+    judge: Judge | None = None,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
+) -> Engine:
+    """Open the store that ``settings`` name and wire the use cases; each part given replaces the builtin one."""
+    clock = clock or SystemClock()
+    ids = ids or TimeOrderedIds()
+    languages = load_languages()
+    embedder = embedder or bundled_embedder()
+    extractor = extractor or BuiltinExtractor(languages)
+    judge = judge or BuiltinJudge(languages)
+    location = settings.store_path.expanduser()
+    store = SqliteStore(location, clock=clock)
+    return Engine(
+        settings=settings,
+        location=str(location),
+        store=store,
+        clock=clock,
+        remember=Remember(store, embedder, extractor, judge, clock, ids, abbreviations(languages)),
+        recall=Recall(store, embedder, BuiltinQuestionReader(languages), clock),
+        reading=Reading(store, clock),
+        managing=Managing(store, embedder, clock, ids),
+        maintaining=Maintaining(store, embedder, clock, ids, str(location), extractor.name, judge.name),
+    )

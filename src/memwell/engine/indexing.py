@@ -1,0 +1,69 @@
+"""Vectors of records: which texts of a record are embedded, and the operation that stores them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from memwell.domain.decision import Candidate
+from memwell.domain.evidence import Evidence
+from memwell.domain.indexed import evidence_prefix, memory_prefix
+from memwell.domain.memory import MemoryRecord, Span
+from memwell.domain.plan import IndexRecord, Unit, Vector
+from memwell.engine.ports import Embedder, Matrix
+from memwell.engine.vectors import checked, pack, windows
+
+
+@dataclass(frozen=True, slots=True)
+class Indexable:
+    """A record's text as it is embedded: its windows, each behind ``prefix`` (the speaker's name)."""
+
+    unit: Unit
+    record_id: str
+    text: str
+    prefix: str = ""
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        return windows(self.text)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(self.prefix + self.text[span.start : span.end] for span in self.spans)
+
+
+def indexable_evidence(evidence: Evidence) -> Indexable:
+    return Indexable(Unit.EVIDENCE, evidence.id, evidence.content, evidence_prefix(evidence))
+
+
+def indexable_memory(memory_id: str, statement: MemoryRecord | Candidate) -> Indexable:
+    return Indexable(Unit.MEMORY, memory_id, statement.content, memory_prefix(statement.qualifiers))
+
+
+def embed(embedder: Embedder, texts: Iterable[str]) -> Mapping[str, Matrix]:
+    """Vector by text, each distinct text embedded once, all in one batch.
+
+    Raises:
+        EmbeddingError: the embedder failed or gave an unusable vector.
+    """
+    distinct = list(dict.fromkeys(texts))
+    if not distinct:
+        return {}
+    matrix = checked(embedder.passages(distinct), embedder.dimensions, len(distinct))
+    return dict(zip(distinct, matrix, strict=True))
+
+
+def index_operation(item: Indexable, model: str, rows: Mapping[str, Matrix]) -> IndexRecord:
+    """The operation that stores ``item``'s vectors, looked up in ``rows``."""
+    vectors = tuple(
+        Vector(span.start, span.end, pack(rows[text])) for span, text in zip(item.spans, item.texts, strict=True)
+    )
+    return IndexRecord(item.unit, item.record_id, model, vectors)
+
+
+def first_rows(items: Iterable[Indexable], rows: Mapping[str, Matrix], dimensions: int) -> Matrix:
+    """The first window's vector of each item, shape ``(len(items), dimensions)``."""
+    firsts = [rows[item.texts[0]] for item in items]
+    return np.stack(firsts) if firsts else np.zeros((0, dimensions), np.float32)

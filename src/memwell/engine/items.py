@@ -1,0 +1,105 @@
+"""What a search finds: memories with their quotes and relations, and raw evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from memwell.domain.evidence import Evidence
+from memwell.domain.memory import Kind, MemoryRecord, State
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The words of one source that a memory rests on."""
+
+    evidence_id: str
+    message_id: str | None
+    session_id: str
+    speaker: str
+    name: str | None
+    said_at: datetime
+    start: int
+    end: int
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "evidence_id": self.evidence_id,
+            "message_id": self.message_id,
+            "session_id": self.session_id,
+            "speaker": self.speaker,
+            "name": self.name,
+            "said_at": self.said_at.isoformat(),
+            "start": self.start,
+            "end": self.end,
+            "text": self.text,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryItem:
+    """One found memory with its provenance and one hop of relations.
+
+    Attributes:
+        score: rank score within its group, 0..1; not comparable across groups.
+        previous: what it superseded, and older reports behind it.
+        conflicts: other standing memories that contradict it.
+    """
+
+    memory: MemoryRecord
+    score: float
+    quotes: tuple[Quote, ...]
+    previous: tuple[MemoryRecord, ...] = ()
+    conflicts: tuple[MemoryRecord, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return self.memory.id
+
+    @property
+    def content(self) -> str:
+        return self.memory.content
+
+    @property
+    def kind(self) -> Kind:
+        return self.memory.kind
+
+    @property
+    def state(self) -> State:
+        return self.memory.state
+
+    @property
+    def evidence_ids(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(source.evidence_id for source in self.memory.sources))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            **self.memory.to_dict(),
+            "score": round(self.score, 6),
+            "quotes": [quote.to_dict() for quote in self.quotes],
+            "previous": [memory.to_dict() for memory in self.previous],
+            "conflicts": [memory.to_dict() for memory in self.conflicts],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RawItem:
+    """One verbatim evidence record found, and the window of it that matched best."""
+
+    evidence: Evidence
+    score: float
+    start: int
+    end: int
+
+    @property
+    def id(self) -> str:
+        return self.evidence.id
+
+    @property
+    def content(self) -> str:
+        return self.evidence.content[self.start : self.end]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self.evidence.to_dict(), "score": round(self.score, 6), "start": self.start, "end": self.end}

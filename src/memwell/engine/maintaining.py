@@ -1,0 +1,75 @@
+"""Care of a store: figures, checks, and vectors for the embedder in use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import groupby
+
+from memwell.domain.plan import Plan, Unit
+from memwell.domain.scope import Scope
+from memwell.engine.indexing import Indexable, embed, index_operation, indexable_evidence, indexable_memory
+from memwell.engine.ports import Clock, Embedder, Ids, Store
+from memwell.engine.results import Status
+
+_BATCH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Maintaining:
+    """Status, check, rebuild and reindex."""
+
+    store: Store
+    embedder: Embedder
+    clock: Clock
+    ids: Ids
+    location: str
+    extractor: str
+    judge: str
+
+    def status(self) -> Status:
+        """Figures of the whole store."""
+        with self.store.view() as view:
+            figures = view.stats()
+        done = figures["models"].get(self.embedder.model, {"memories": 0, "evidence": 0})
+        records = figures["indexable"]
+        indexed = (done["memories"] + done["evidence"]) / records if records else 1.0
+        return Status(self.location, self.embedder.model, self.extractor, self.judge, indexed, figures)
+
+    def check(self) -> list[str]:
+        """Problems found by a whole check; empty when sound."""
+        return self.store.check()
+
+    def rebuild(self) -> None:
+        """Make the keyword index and derived rows again from the records."""
+        self.store.rebuild()
+
+    def reindex(self, progress: Callable[[int], None] | None = None) -> int:
+        """Embed every record that lacks vectors of the embedder in use; search goes on meanwhile.
+
+        Args:
+            progress: called with the number of records done so far.
+
+        Returns:
+            The number of records embedded.
+        """
+        done = 0
+        for unit in Unit:
+            while batch := self._missing(unit):
+                rows = embed(self.embedder, (text for _, item in batch for text in item.texts))
+                for scope, items in groupby(batch, key=lambda entry: entry[0]):
+                    operations = tuple(index_operation(item, self.embedder.model, rows) for _, item in items)
+                    self.store.apply(Plan(self.ids.new("plan"), scope, self.clock.now(), operations))
+                done += len(batch)
+                if progress is not None:
+                    progress(done)
+        return done
+
+    def _missing(self, unit: Unit) -> list[tuple[Scope, Indexable]]:
+        with self.store.view() as view:
+            rows = view.unindexed(unit, self.embedder.model, _BATCH)
+            if unit is Unit.MEMORY:
+                memories = view.memories(rows)
+                return [(memory.scope, indexable_memory(memory_id, memory)) for memory_id, memory in memories.items()]
+            evidence = view.evidence(rows)
+        return [(record.scope, indexable_evidence(record)) for record in evidence.values()]

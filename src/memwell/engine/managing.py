@@ -1,0 +1,144 @@
+"""Changing memories by hand: update and delete, each a plan like every other change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memwell.domain.decision import Action, Candidate, Decision
+from memwell.domain.evidence import Evidence, Speaker
+from memwell.domain.memory import FormedBy, MemoryRecord, Source, State
+from memwell.domain.plan import AddEvidence, AddMemory, MarkFormed, Plan, Retire
+from memwell.domain.scope import Scope
+from memwell.domain.text import checked_text
+from memwell.domain.validity import parse_time
+from memwell.engine.indexing import embed, index_operation, indexable_evidence, indexable_memory
+from memwell.engine.ports import Clock, Embedder, Ids, Store
+from memwell.engine.reading import found
+from memwell.engine.results import WriteResult
+from memwell.engine.versions import new_version
+from memwell.errors import NotCurrentError
+
+_BY_HAND = ("user", "user")
+
+
+@dataclass(frozen=True, slots=True)
+class Managing:
+    """Update and delete."""
+
+    store: Store
+    embedder: Embedder
+    clock: Clock
+    ids: Ids
+
+    def update(
+        self,
+        memory_id: str,
+        content: str,
+        scope: Scope | None,
+        owner: tuple[str, str],
+        *,
+        at: str | datetime | None = None,
+    ) -> WriteResult:
+        """Let ``content`` take over from a current memory: the world changed.
+
+        Raises:
+            NotFoundError: there is no such memory here.
+            NotCurrentError: that version is no longer current; the message names the one that is, if any.
+            PreconditionError: it was changed meanwhile; read it again.
+        """
+        checked_text("content", content)
+        now = self.clock.now()
+        said_at = now if at is None else parse_time("at", at)
+        with self.store.view() as view:
+            memory = found(view, memory_id, scope, owner)
+        if memory.state is not State.CURRENT:
+            raise _not_current(memory, "updated")
+        evidence = self._kept(memory, content, said_at, now)
+        source = Source(evidence.id, 0, len(content), said_at)
+        candidate = Candidate(
+            sources=(source,),
+            content=content,
+            kind=memory.kind,
+            said_at=said_at,
+            subject=memory.subject,
+            attribute=memory.attribute,
+            formed_by=FormedBy.STATED,
+            session_id=memory.session_id,
+        )
+        successor = new_version(
+            memory_id=self.ids.new("mem"),
+            scope=memory.scope,
+            candidate=candidate,
+            action=Action.OVERRIDE,
+            targets=[memory],
+            confidence=1.0,
+            reason="updated by hand",
+            makers=_BY_HAND,
+            now=now,
+        )
+        successor = replace(successor, boundary=memory.boundary)
+        items = (indexable_memory(successor.id, successor), indexable_evidence(evidence))
+        rows = embed(self.embedder, (text for item in items for text in item.texts))
+        self.store.apply(
+            Plan(
+                id=self.ids.new("plan"),
+                scope=memory.scope,
+                at=now,
+                operations=(
+                    AddMemory(successor),
+                    Retire(
+                        memory.id,
+                        memory.revision,
+                        State.SUPERSEDED,
+                        "update",
+                        valid_until=max(successor.valid_from, memory.valid_from),
+                    ),
+                    *(index_operation(item, self.embedder.model, rows) for item in items),
+                    MarkFormed((evidence.id,)),
+                ),
+            )
+        )
+        decision = Decision(
+            Action.OVERRIDE, 1.0, "updated by hand", (source,), content, (memory.id,), successor.id, memory.kind
+        )
+        return WriteResult((evidence.id,), (successor.id,), (decision,), "committed")
+
+    def delete(self, memory_id: str, scope: Scope | None, owner: tuple[str, str]) -> MemoryRecord:
+        """Archive a memory: put away on request, kept in history. Returns it as it is then.
+
+        Raises:
+            NotFoundError: there is no such memory here.
+            NotCurrentError: a newer version has taken over from it, or it was retracted.
+        """
+        with self.store.view() as view:
+            memory = found(view, memory_id, scope, owner)
+        if memory.state is State.ARCHIVED:
+            return memory
+        if memory.state in (State.SUPERSEDED, State.RETRACTED):
+            raise _not_current(memory, "deleted")
+        retire = Retire(memory.id, memory.revision, State.ARCHIVED, "delete")
+        self.store.apply(Plan(self.ids.new("plan"), memory.scope, self.clock.now(), (retire,)))
+        with self.store.view() as view:
+            return found(view, memory_id, scope, owner)
+
+    def _kept(self, memory: MemoryRecord, content: str, said_at: datetime, now: datetime) -> Evidence:
+        plan_id = self.ids.new("plan")
+        evidence = Evidence(
+            id=self.ids.new("ev"),
+            scope=memory.scope,
+            origin=f"update:{plan_id}",
+            speaker=Speaker.USER,
+            content=content,
+            occurred_at=said_at,
+            recorded_at=now,
+            session_id=memory.session_id,
+        )
+        self.store.apply(Plan(plan_id, memory.scope, now, (AddEvidence(evidence),)))
+        return evidence
+
+
+def _not_current(memory: MemoryRecord, done: str) -> NotCurrentError:
+    newer = (*memory.links.superseded_by, *memory.links.corrected_by)
+    remedy = f"use its successor {newer[-1]}" if newer else "list the current memories"
+    return NotCurrentError(f"memory {memory.id} is {memory.state} and cannot be {done}", remedy=remedy)

@@ -1,0 +1,200 @@
+"""Reading memories: quotes, relations, lists, version chains, explanations."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from memwell.domain.evidence import Evidence, EvidenceStatus, Target
+from memwell.domain.lens import as_known
+from memwell.domain.memory import Kind, Links, MemoryRecord, State
+from memwell.domain.scope import Scope
+from memwell.engine.items import Quote
+from memwell.engine.ports import Clock, PageQuery, Store, View
+from memwell.engine.results import Explanation, Page
+from memwell.errors import InputError, NotFoundError
+
+MAX_PAGE = 1_000
+
+
+def quotes_of(view: View, memories: Iterable[MemoryRecord]) -> dict[str, tuple[Quote, ...]]:
+    """The quoted spans behind each memory, by memory id; sources that are gone are left out."""
+    listed = list(memories)
+    evidence = view.evidence({source.evidence_id for memory in listed for source in memory.sources})
+    return {memory.id: _quotes(memory, evidence) for memory in listed}
+
+
+def _quotes(memory: MemoryRecord, evidence: Mapping[str, Evidence]) -> tuple[Quote, ...]:
+    return tuple(
+        Quote(
+            evidence_id=record.id,
+            message_id=record.message_id,
+            session_id=record.session_id,
+            speaker=record.speaker.value,
+            name=record.name,
+            said_at=record.occurred_at,
+            start=source.start,
+            end=source.end,
+            text=record.content[source.start : source.end],
+        )
+        for source in memory.sources
+        if (record := evidence.get(source.evidence_id)) is not None and record.status is EvidenceStatus.ACTIVE
+    )
+
+
+def readable(memory: MemoryRecord, evidence: Mapping[str, Evidence], target: Target) -> bool:
+    """Whether every source behind ``memory`` is active and permitted for ``target``."""
+    return all(
+        (record := evidence.get(source.evidence_id)) is not None
+        and record.status is EvidenceStatus.ACTIVE
+        and record.permissions.allows(target)
+        for source in memory.sources
+    )
+
+
+def known_then(view: View, memory: MemoryRecord, known_at: datetime | None) -> MemoryRecord:
+    """``memory`` as the store knew it at ``known_at``; sources and links learnt later are left out."""
+    if known_at is None:
+        return memory
+    then = as_known(view.transitions(memory.id), known_at)
+    if then is None:
+        return memory
+    linked = view.memories({linked for name in Links.__slots__ for linked in getattr(memory.links, name)})
+    links = {
+        name: tuple(i for i in getattr(memory.links, name) if i in linked and linked[i].recorded_at <= known_at)
+        for name in Links.__slots__
+    }
+    evidence = view.evidence(source.evidence_id for source in memory.sources)
+    return replace(
+        memory,
+        state=then.state,
+        valid_until=then.valid_until,
+        muted_at=then.muted_at,
+        revision=then.revision,
+        retired_at=memory.retired_at if memory.retired_at and memory.retired_at <= known_at else None,
+        links=Links(**links),
+        sources=tuple(s for s in memory.sources if evidence[s.evidence_id].recorded_at <= known_at),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The read use cases other than search."""
+
+    store: Store
+    clock: Clock
+
+    def get(self, memory_id: str, scope: Scope | None, owner: tuple[str, str]) -> MemoryRecord:
+        """The memory of that id.
+
+        Args:
+            scope: the scope it must be of, or ``None`` where the id alone names it.
+            owner: application and agent it must be of.
+
+        Raises:
+            NotFoundError: there is none here.
+        """
+        with self.store.view() as view:
+            return found(view, memory_id, scope, owner)
+
+    def history(self, memory_id: str, scope: Scope | None, owner: tuple[str, str]) -> tuple[MemoryRecord, ...]:
+        """The memory's version chain, oldest first."""
+        with self.store.view() as view:
+            found(view, memory_id, scope, owner)
+            return tuple(sorted(view.chain(memory_id), key=lambda m: (m.valid_from, m.recorded_at, m.id)))
+
+    def explain(self, memory_id: str, scope: Scope | None, owner: tuple[str, str]) -> Explanation:
+        """Quotes, decision, what it replaced and what replaced it."""
+        with self.store.view() as view:
+            memory = found(view, memory_id, scope, owner)
+            links = memory.links
+            linked = view.memories({i for name in Links.__slots__ for i in getattr(links, name)})
+
+            def those(ids: Sequence[str]) -> tuple[MemoryRecord, ...]:
+                return tuple(linked[i] for i in ids)
+
+            return Explanation(
+                memory=memory,
+                quotes=quotes_of(view, [memory])[memory.id],
+                replaced=those((*links.supersedes, *links.corrects)),
+                replaced_by=those((*links.superseded_by, *links.corrected_by)),
+                conflicts=those(links.conflicts_with),
+                transitions=view.transitions(memory_id),
+            )
+
+    def page(
+        self,
+        scope: Scope,
+        *,
+        include_history: bool = False,
+        kind: str | None = None,
+        said_from: datetime | None = None,
+        said_until: datetime | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page:
+        """One page of memories, newest recorded first.
+
+        Args:
+            include_history: also those that are no longer current.
+            kind: only this kind.
+            limit: 1 to 1,000 memories.
+            cursor: ``Page.cursor`` of the page before.
+        """
+        if not 1 <= limit <= MAX_PAGE:
+            raise InputError(f"limit is {limit}", remedy=f"use 1 to {MAX_PAGE:,}")
+        with self.store.view() as view:
+            rows = view.page(
+                PageQuery(
+                    scope=scope,
+                    limit=limit + 1,
+                    states=frozenset(State) - {State.ERASED} if include_history else frozenset({State.CURRENT}),
+                    kinds=None if kind is None else frozenset({kind_named(kind)}),
+                    said_from=said_from,
+                    said_until=said_until,
+                    live_at=None if include_history else self.clock.now(),
+                    after=None if cursor is None else _read_cursor(cursor),
+                )
+            )
+        more = len(rows) > limit
+        rows = rows[:limit]
+        return Page(tuple(rows), _cursor(rows[-1]) if more else None)
+
+
+def found(view: View, memory_id: str, scope: Scope | None, owner: tuple[str, str]) -> MemoryRecord:
+    """The memory of that id if it is in ``scope`` (or, without one, of ``owner``'s application and agent)."""
+    memory = view.memories([memory_id]).get(memory_id)
+    if (
+        memory is None
+        or memory.state is State.ERASED
+        or (scope is not None and memory.scope != scope)
+        or (memory.scope.app_id, memory.scope.agent_id) != owner
+    ):
+        raise NotFoundError(f"no memory {memory_id!r} here", remedy="list the memories to see their ids")
+    return memory
+
+
+def kind_named(name: str) -> Kind:
+    """The kind of that name; ``InputError`` names the possible ones."""
+    try:
+        return Kind(name)
+    except ValueError:
+        kinds = ", ".join(kind.value for kind in Kind)
+        raise InputError(f"kind is {name!r}", remedy=f"use one of {kinds}", code="unknown_kind") from None
+
+
+def _cursor(memory: MemoryRecord) -> str:
+    return base64.urlsafe_b64encode(f"{memory.recorded_at.isoformat()} {memory.id}".encode()).decode()
+
+
+def _read_cursor(cursor: str) -> tuple[datetime, str]:
+    try:
+        moment, memory_id = base64.urlsafe_b64decode(cursor.encode()).decode().split(" ", 1)
+        return datetime.fromisoformat(moment).astimezone(UTC), memory_id
+    except (ValueError, binascii.Error):
+        raise InputError(
+            f"cursor {cursor[:40]!r} is not one this store gave", remedy="pass Page.cursor unchanged, or none"
+        ) from None

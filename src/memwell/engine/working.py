@@ -1,0 +1,255 @@
+"""The working set of one write: what is current as it would be after the decisions made so far.
+
+Decisions of one write are made message by message. Each sees what the earlier ones did, though nothing is stored until
+the whole write is applied as one plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+
+from memwell.domain.decision import Action, Candidate, Decision, Situation
+from memwell.domain.lens import Lens
+from memwell.domain.memory import MemoryRecord, Source, State
+from memwell.domain.plan import AddMemory, AddSources, Operation, Retire, Unit
+from memwell.domain.scope import Scope
+from memwell.engine.ports import Comparison, Head, Matrix, View
+from memwell.engine.settle import Settled
+from memwell.engine.versions import new_version
+
+# Nearest heads shown to the judge for each candidate.
+TARGET_LIMIT = 5
+# Nearest heads whose similarity is known at all; heads of the same attribute are shown wherever they lie.
+CANDIDATE_LIMIT = 64
+
+# What each retiring action makes of its target.
+STATE_AFTER = {
+    Action.OVERRIDE: State.SUPERSEDED,
+    Action.NEGATE: State.ENDED,
+    Action.CORRECT: State.RETRACTED,
+    Action.DELETE: State.ARCHIVED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Posed:
+    """A comparison, and what its heads stand for: a memory id, or the number of an earlier candidate."""
+
+    number: int
+    comparison: Comparison
+    refs: tuple[str | int, ...]
+
+
+@dataclass
+class WorkingSet:
+    """Heads of a scope overlaid with what this write adds and retires.
+
+    Args:
+        view: the snapshot that decisions are made against.
+        candidates: all candidates of the write, in order; ``vectors[i]`` is the vector of ``candidates[i]``.
+        memory_ids: an id for each candidate, used where it forms a memory.
+        now: transaction time of the write.
+        makers: name and version of the extractor and of the judge.
+    """
+
+    view: View
+    scope: Scope
+    model: str
+    candidates: Sequence[Candidate]
+    vectors: Matrix
+    memory_ids: Sequence[str]
+    now: datetime
+    makers: tuple[str, str]
+    _heads: dict[str, MemoryRecord] = field(default_factory=dict)
+    _drafts: dict[int, MemoryRecord] = field(default_factory=dict)
+    _became: dict[int, str] = field(default_factory=dict)
+    _grown: dict[str, list[Source]] = field(default_factory=dict)
+    _retired: dict[str, tuple[Action, datetime | None]] = field(default_factory=dict)
+
+    def pose(self, number: int, group: Sequence[int], message: str, preceding: str | None) -> Posed:
+        """The comparison of candidate ``number`` with the nearest heads and with those before it in ``group``."""
+        candidate = self.candidates[number]
+        offered = [
+            *self._offered_memories(number),
+            *((self._similarity(number, i), i, self._candidate_head(number, i)) for i in group if i < number),
+        ]
+        offered.sort(key=lambda entry: -entry[0])
+        nearest = [
+            entry for rank, entry in enumerate(offered) if rank < TARGET_LIMIT or _same_attribute(candidate, entry[2])
+        ]
+        heads = tuple(head for _, _, head in nearest)
+        refs = tuple(ref for _, ref, _ in nearest)
+        situations = tuple(self._situation(candidate, head, ref) for head, ref in zip(heads, refs, strict=True))
+        return Posed(number, Comparison(candidate, message, heads, situations, preceding), refs)
+
+    def carry_out(self, posed: Posed, settled: Settled) -> Decision:
+        """Note the effect of a settled verdict and return the decision for the result."""
+        candidate = posed.comparison.candidate
+        chosen = (posed.refs[i] for i in settled.targets)
+        resolved = [self._became.get(ref) if isinstance(ref, int) else ref for ref in chosen]
+        targets = tuple(target for target in resolved if target is not None and target not in self._retired)
+        action, reason = settled.action, settled.reason
+        if settled.targets and not targets:
+            action, reason = Action.SUPPLEMENT, "its target formed nothing"
+        memory_id = self._form(posed.number, action, targets, settled.confidence, reason)
+        if action.retires:
+            until = None
+            if action in (Action.OVERRIDE, Action.NEGATE):
+                until = self._drafts[posed.number].valid_from
+            for target in targets:
+                self._retired[target] = (action, until)
+        if memory_id is not None:
+            self._became[posed.number] = memory_id
+        return Decision(
+            action=action,
+            confidence=settled.confidence,
+            reason=reason,
+            sources=candidate.sources,
+            content=candidate.content,
+            targets=targets,
+            memory_id=memory_id,
+            kind=candidate.kind,
+        )
+
+    def formed(self) -> dict[int, MemoryRecord]:
+        """The new versions by number of their candidate."""
+        return dict(self._drafts)
+
+    def operations(self) -> list[Operation]:
+        """New versions first, then grown sources, then retirements."""
+        operations: list[Operation] = [AddMemory(memory) for memory in self._drafts.values()]
+        revision = {memory.id: 1 for memory in self._drafts.values()}
+        revision.update((memory_id, head.revision) for memory_id, head in self._heads.items())
+        for memory_id, sources in self._grown.items():
+            fresh = [source for source in sources if source not in self._memory(memory_id).sources]
+            if fresh:
+                operations.append(AddSources(memory_id, revision[memory_id], tuple(fresh)))
+                revision[memory_id] += 1
+        for memory_id, (action, until) in self._retired.items():
+            begun = self._memory(memory_id).valid_from
+            operations.append(
+                Retire(
+                    memory_id=memory_id,
+                    expected_revision=revision[memory_id],
+                    state=STATE_AFTER[action],
+                    cause=action.value.lower(),
+                    valid_until=max(until, begun) if until is not None else None,
+                )
+            )
+        return operations
+
+    def _form(
+        self, number: int, action: Action, targets: tuple[str, ...], confidence: float, reason: str
+    ) -> str | None:
+        candidate = self.candidates[number]
+        if action in (Action.RAW_ONLY, Action.INVALID, Action.DELETE):
+            return None
+        if action is Action.SKIP:
+            self._grown.setdefault(targets[0], []).extend(candidate.sources)
+            return targets[0]
+        memory = new_version(
+            memory_id=self.memory_ids[number],
+            scope=self.scope,
+            candidate=candidate,
+            action=action,
+            targets=[self._memory(target) for target in targets],
+            confidence=confidence,
+            reason=reason,
+            makers=self.makers,
+            now=self.now,
+        )
+        self._drafts[number] = memory
+        return memory.id
+
+    def _memory(self, memory_id: str) -> MemoryRecord:
+        if memory_id in self._heads:
+            return self._heads[memory_id]
+        return next(memory for memory in self._drafts.values() if memory.id == memory_id)
+
+    def _last_said_at(self, memory: MemoryRecord) -> datetime:
+        grown = (source.said_at for source in self._grown.get(memory.id, ()))
+        return max([memory.last_said_at, *grown])
+
+    def _similarity(self, number: int, other: int) -> float:
+        return float(self.vectors[number] @ self.vectors[other])
+
+    def _offered_memories(self, number: int) -> list[tuple[float, str | int, Head]]:
+        candidate = self.candidates[number]
+        pool = self.view.pool(
+            self.scope,
+            Unit.MEMORY,
+            model=self.model,
+            vector=self.vectors[number],
+            terms=(),
+            lens=Lens(now=self.now),
+            limit=CANDIDATE_LIMIT + len(self._retired),
+        )
+        similarity = {entry.record_id: entry.similarity for entry in pool if entry.record_id not in self._retired}
+        nearest = sorted(similarity, key=lambda memory_id: (-similarity[memory_id], memory_id))[:TARGET_LIMIT]
+        missing = [memory_id for memory_id in nearest if memory_id not in self._heads]
+        self._heads.update(self.view.memories(missing))
+        known = {memory_id: self._heads[memory_id] for memory_id in nearest}
+        if candidate.attribute is not None:
+            for memory in self.view.heads(self.scope, [(candidate.subject, candidate.attribute)]):
+                self._heads.setdefault(memory.id, memory)
+                known[memory.id] = self._heads[memory.id]
+        offered: list[tuple[float, str | int, Head]] = [
+            (similarity.get(memory_id, 0.0), memory_id, self._memory_head(memory, similarity.get(memory_id, 0.0)))
+            for memory_id, memory in known.items()
+            if memory_id not in self._retired
+        ]
+        drafts = [i for i, memory in self._drafts.items() if i < number and memory.id not in self._retired]
+        if drafts:
+            near = self.vectors[drafts] @ self.vectors[number]
+            for row in np.argsort(-near, kind="stable"):
+                memory, close = self._drafts[drafts[row]], float(near[row])
+                head = self._memory_head(memory, close)
+                if len(offered) < TARGET_LIMIT * 2 or _same_attribute(candidate, head):
+                    offered.append((close, memory.id, head))
+        return offered
+
+    def _memory_head(self, memory: MemoryRecord, similarity: float) -> Head:
+        return Head(
+            memory_id=memory.id,
+            content=memory.content,
+            kind=memory.kind,
+            subject=memory.subject,
+            attribute=memory.attribute,
+            value=memory.value,
+            polarity=memory.polarity,
+            said_at=self._last_said_at(memory),
+            similarity=similarity,
+            valid_until=memory.valid_until,
+        )
+
+    def _candidate_head(self, number: int, other: int) -> Head:
+        candidate = self.candidates[other]
+        return Head(
+            memory_id=None,
+            content=candidate.content,
+            kind=candidate.kind,
+            subject=candidate.subject,
+            attribute=candidate.attribute,
+            value=candidate.value,
+            polarity=candidate.polarity,
+            said_at=candidate.said_at,
+            similarity=self._similarity(number, other),
+            valid_until=candidate.valid_until,
+        )
+
+    def _situation(self, candidate: Candidate, head: Head, ref: str | int) -> Situation:
+        if candidate.said_at < head.said_at:
+            return Situation.OLDER_SOURCE
+        drafted = isinstance(ref, int) or ref not in self._heads
+        return Situation.BATCH_TARGET if drafted else Situation.TARGET
+
+
+def _same_attribute(candidate: Candidate, head: Head) -> bool:
+    return candidate.attribute is not None and (candidate.subject, candidate.attribute) == (
+        head.subject,
+        head.attribute,
+    )

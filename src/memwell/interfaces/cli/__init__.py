@@ -1,0 +1,12 @@
+"""Command line: parse, call one use case, render."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run ``memwell`` with ``arguments`` (those of the process where omitted) and return its exit code."""
+    from memwell.interfaces.cli.run import run  # late, so that importing the package stays cheap
+
+    return run(arguments)

@@ -1,0 +1,7 @@
+"""``python -m memwell.interfaces.cli``: the same as ``memwell``."""
+
+import sys
+
+from memwell.interfaces.cli import main
+
+sys.exit(main())

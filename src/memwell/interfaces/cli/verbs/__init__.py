@@ -1,0 +1,1 @@
+"""One function per verb; its docstring is its help text."""

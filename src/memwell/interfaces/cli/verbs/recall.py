@@ -1,0 +1,190 @@
+"""Verbs that read memory: search, list, get, history, explain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memwell.interfaces.cli.options import Json, MemoryId, StorePath, User, opened
+from memwell.interfaces.cli.output import local, print_fields, print_json, print_table, print_text, say
+
+if TYPE_CHECKING:
+    from memwell.domain.memory import MemoryRecord
+    from memwell.engine.items import MemoryItem, Quote
+    from memwell.engine.results import SearchResult
+
+
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="A question or words.")],
+    user: User = None,
+    limit: Annotated[int, typer.Option("--limit", help="Most memories.")] = 5,
+    raw: Annotated[int, typer.Option("--raw", help="Most verbatim sources.")] = 0,
+    profile: Annotated[int | None, typer.Option("--profile", help="Most profile entries.")] = None,
+    procedures: Annotated[int, typer.Option("--procedures", help="Most experiences.")] = 0,
+    as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What held then.")] = None,
+    known_at: Annotated[str | None, typer.Option("--known-at", metavar="TIME", help="What was known then.")] = None,
+    target: Annotated[str, typer.Option("--target", help="Who reads it: local or cloud.")] = "local",
+    relations: Annotated[bool, typer.Option(help="Show what a memory replaced and conflicts with.")] = True,
+    context: Annotated[
+        int | None, typer.Option("--context", metavar="CHARS", help="Print context for a prompt instead, this long.")
+    ] = None,
+    store: StorePath = None,
+    as_json: Json = False,
+) -> None:
+    """Search what is current, or what held at some time."""
+    with opened(store, user) as memory:
+        result = memory.search(
+            query,
+            limit=limit,
+            raw_limit=raw,
+            profile_limit=profile,
+            procedure_limit=procedures,
+            as_of=as_of,
+            known_at=known_at,
+            target=target,
+            include_relations=relations,
+        )
+    if context is not None:
+        text = result.text(max_chars=context)
+        print_json({"context": text}) if as_json else print_text(text)
+    elif as_json:
+        print_json(result.to_dict())
+    else:
+        _show_result(result)
+
+
+def list_memories(
+    user: User = None,
+    history_too: Annotated[bool, typer.Option("--all", help="Also what is no longer current.")] = False,
+    kind: Annotated[str | None, typer.Option("--kind", help="Only this kind: fact, event, preference ...")] = None,
+    limit: Annotated[int, typer.Option("--limit", help="Most memories on the page.")] = 50,
+    cursor: Annotated[str | None, typer.Option("--cursor", help="Where the page before ended.")] = None,
+    store: StorePath = None,
+    as_json: Json = False,
+) -> None:
+    """List memories, newest first."""
+    with opened(store, user) as memory:
+        page = memory.list(include_history=history_too, kind=kind, limit=limit, cursor=cursor)
+    if as_json:
+        print_json(page.to_dict())
+        return
+    if page.memories:
+        _show_records(page.memories)
+    else:
+        say("no memories")
+    if page.cursor:
+        say(f"more: --cursor {page.cursor}")
+
+
+def get(memory_id: MemoryId, user: User = None, store: StorePath = None, as_json: Json = False) -> None:
+    """Show one memory."""
+    with opened(store, user) as memory:
+        record = memory.get(memory_id)
+    if as_json:
+        print_json(record.to_dict())
+    else:
+        print_fields(_fields(record))
+
+
+def history(memory_id: MemoryId, user: User = None, store: StorePath = None, as_json: Json = False) -> None:
+    """Show all versions of what a memory is about."""
+    with opened(store, user) as memory:
+        chain = memory.history(memory_id)
+    if as_json:
+        print_json([record.to_dict() for record in chain])
+    else:
+        _show_records(chain)
+
+
+def explain(memory_id: MemoryId, user: User = None, store: StorePath = None, as_json: Json = False) -> None:
+    """Show a memory's source words, decision and fate."""
+    with opened(store, user) as memory:
+        explanation = memory.explain(memory_id)
+    if as_json:
+        print_json(explanation.to_dict())
+        return
+    record = explanation.memory
+    formation = record.formation
+    decided = f"{formation.action} ({formation.confidence:.0%}): {formation.reason}"
+    fields = _fields(record)
+    fields["decided"] = f"{decided}\nby {formation.judge}, read by {formation.extractor}"
+    for name, records in (
+        ("replaced", explanation.replaced),
+        ("replaced by", explanation.replaced_by),
+        ("conflicts with", explanation.conflicts),
+    ):
+        if records:
+            fields[name] = "\n".join(_brief(other) for other in records)
+    fields["said"] = "\n".join(_quoted(quote) for quote in explanation.quotes)
+    fields["since"] = "\n".join(f"{local(step.at)}  {step.cause}: {step.state}" for step in explanation.transitions)
+    print_fields(fields)
+
+
+def _show_result(result: SearchResult) -> None:
+    groups = {"memories": result.memories, "profile": result.profile, "procedures": result.procedures}
+    shown = {name: items for name, items in groups.items() if items}
+    for name, items in shown.items():
+        if name != "memories":
+            print_text(f"{name}:")
+        print_table(
+            ("said", "memory", "state", "id"),
+            [(local(item.memory.last_said_at), _with_relations(item), item.state.value, item.id) for item in items],
+            fixed=("said", "state", "id"),
+        )
+    if result.raw:
+        print_text("sources:")
+        print_table(
+            ("said", "speaker", "words", "id"),
+            [
+                (local(item.evidence.occurred_at), item.evidence.name or item.evidence.speaker, item.content, item.id)
+                for item in result.raw
+            ],
+            fixed=("said", "id"),
+        )
+    if not shown and not result.raw:
+        say("nothing found")
+
+
+def _with_relations(item: MemoryItem) -> str:
+    record = item.memory
+    parts = [record.content]
+    if record.valid_until:
+        parts.append(f"(valid: {local(record.valid_from)} → {local(record.valid_until)})")
+    parts.extend(f"(previously, {local(old.memory_at)}: {old.content})" for old in item.previous)
+    parts.extend(f"(conflicts: {other.content})" for other in item.conflicts)
+    return " ".join(parts)
+
+
+def _show_records(records: Sequence[MemoryRecord]) -> None:
+    print_table(
+        ("said", "kind", "memory", "state", "id"),
+        [
+            (local(record.last_said_at), record.kind.value, record.content, record.state.value, record.id)
+            for record in records
+        ],
+        fixed=("said", "kind", "state", "id"),
+    )
+
+
+def _fields(record: MemoryRecord) -> dict[str, str]:
+    valid = local(record.valid_from) + (f" → {local(record.valid_until)}" if record.valid_until else " → …")
+    return {
+        "id": record.id,
+        "memory": record.content,
+        "kind": record.kind.value,
+        "state": record.state.value,
+        "said": local(record.last_said_at),
+        "valid": valid,
+        "recorded": local(record.recorded_at),
+        "sources": str(len(record.sources)),
+    }
+
+
+def _brief(record: MemoryRecord) -> str:
+    return f"{record.id}  {local(record.memory_at)}  {record.content}"
+
+
+def _quoted(quote: Quote) -> str:
+    return f"{local(quote.said_at)}  {quote.name or quote.speaker}: “{quote.text}”  [{quote.evidence_id}]"

@@ -1,0 +1,112 @@
+"""Verbs about the store as a whole: init, status, doctor."""
+
+from __future__ import annotations
+
+import platform
+import sqlite3
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memwell.errors import MemwellError
+from memwell.interfaces.cli.exits import ExitCode, exit_code
+from memwell.interfaces.cli.options import Json, StorePath, opened
+from memwell.interfaces.cli.output import print_fields, print_json, print_text
+
+if TYPE_CHECKING:
+    from memwell import Memory
+
+_DOCTOR = "memwell-doctor"  # a user without memories, in whose name the doctor asks
+
+
+def init(store: StorePath = None, as_json: Json = False) -> None:
+    """Create the store where there is none; say where it is."""
+    with opened(store) as memory:
+        location = memory.status().location
+    if as_json:
+        print_json({"location": location})
+    else:
+        print_text(location)
+
+
+def status(store: StorePath = None, as_json: Json = False) -> None:
+    """Show the figures of the store."""
+    with opened(store) as memory:
+        figures = memory.status().to_dict()
+    if as_json:
+        print_json(figures)
+    else:
+        print_fields({name.replace("_", " "): _shown(name, value) for name, value in figures.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing the doctor looked at; ``remedy`` says what to do where it is not well."""
+
+    name: str
+    well: bool
+    found: str
+    remedy: str = ""
+
+
+def doctor(
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Build the indexes again and embed what lacks vectors.")
+    ] = False,
+    store: StorePath = None,
+    as_json: Json = False,
+) -> None:
+    """Check everything and say what to do."""
+    checks = [Check("program", True, f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}")]
+    code = ExitCode.OK
+    try:
+        with opened(store) as memory:
+            if repair:
+                memory.rebuild()
+                memory.reindex()
+            checks += _examine(memory)
+    except MemwellError as error:
+        checks.append(Check("store", False, error.message, error.remedy))
+        code = exit_code(error)
+    if code is ExitCode.OK and not all(check.well for check in checks):
+        code = ExitCode.STORAGE
+    if as_json:
+        print_json({"well": code is ExitCode.OK, "checks": [asdict(check) for check in checks]})
+    else:
+        for check in checks:
+            advice = f" ({check.remedy})" if check.remedy else ""
+            print_text(f"{'ok ' if check.well else 'BAD'}  {check.name}: {check.found}{advice}")
+    raise typer.Exit(code)
+
+
+def _examine(memory: Memory) -> list[Check]:
+    figures = memory.status()
+    problems = memory.check()
+    memory.search("where?", user_id=_DOCTOR)
+    repair = "run `memwell doctor --repair`"
+    return [
+        Check("store", True, figures.location),
+        Check("extractor and judge", True, f"{figures.extractor}, {figures.judge}"),
+        Check("embedder", True, f"{figures.embedder} answers"),
+        Check(
+            "vectors",
+            figures.indexed >= 1.0,
+            f"{figures.indexed:.0%} made by this embedder",
+            "" if figures.indexed >= 1.0 else repair,
+        ),
+        *(Check("integrity", False, problem, f"{repair}; if it stays, restore a copy") for problem in problems),
+        *([] if problems else [Check("integrity", True, "sound")]),
+    ]
+
+
+def _shown(name: str, value: Any) -> str:
+    if name == "indexed":
+        return f"{value:.0%}"
+    if name == "bytes":
+        return f"{value / 1_000_000:,.1f} MB"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_shown(key, item)}" for key, item in value.items()) or "-"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "-"
+    return f"{value:,}" if isinstance(value, int) else str(value)

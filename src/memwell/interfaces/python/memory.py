@@ -1,0 +1,222 @@
+"""``Memory``: the engine for Python programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from memwell.composition import load_settings, open_engine
+from memwell.domain.evidence import Target
+from memwell.domain.memory import MemoryRecord
+from memwell.domain.scope import Scope, checked_id
+from memwell.domain.validity import parse_time
+from memwell.engine.intake import Messages
+from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge
+from memwell.engine.recall import Limits
+from memwell.engine.results import Explanation, Page, SearchResult, Status, WriteResult
+from memwell.errors import InputError
+
+Moment = str | datetime
+
+
+class Memory:
+    """Long-term memory in one file. Safe for threads; several processes may open the same file.
+
+    Args:
+        path: the store's file; default: ``MEMWELL_STORE``, or ``memwell.db`` in ``MEMWELL_HOME`` or the platform's
+            folder for user data. It is created where it does not exist.
+        user_id: default user for all calls; without it every call names one.
+        app_id, agent_id: the other two parts of the scope.
+        embedder, extractor, judge, clock, ids: replace the builtin ones.
+
+    Raises:
+        StorageError: the file cannot be opened, or is no store.
+        ConfigurationError: a setting is unknown or unusable.
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        *,
+        user_id: str | None = None,
+        app_id: str | None = None,
+        agent_id: str | None = None,
+        embedder: Embedder | None = None,
+        extractor: Extractor | None = None,
+        judge: Judge | None = None,
+        clock: Clock | None = None,
+        ids: Ids | None = None,
+    ) -> None:
+        settings = load_settings(store=path, user_id=user_id, app_id=app_id, agent_id=agent_id)
+        self._owner = (checked_id("app_id", settings.app_id), checked_id("agent_id", settings.agent_id))
+        self._user_id = None if settings.user_id is None else checked_id("user_id", settings.user_id)
+        self._engine = open_engine(settings, embedder=embedder, extractor=extractor, judge=judge, clock=clock, ids=ids)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the file; safe to call twice."""
+        self._engine.store.close()
+
+    def add(
+        self,
+        messages: Messages,
+        *,
+        user_id: str | None = None,
+        session_id: str = "default",
+        at: Moment | None = None,
+        request_id: str | None = None,
+    ) -> WriteResult:
+        """Keep messages as evidence and form memories from them.
+
+        Args:
+            messages: a user's words, one message, or a list of OpenAI-style messages; each may have ``id``, ``name``
+                and ``at`` (an aware datetime or ISO 8601 time with a zone).
+            session_id: the conversation they are of.
+            at: when they were said, where a message does not say so itself; default now.
+            request_id: makes the call idempotent.
+
+        Returns:
+            What was stored and decided, with the reason of each decision.
+
+        Raises:
+            InputError: an argument is unusable; nothing was stored.
+            EvidenceConflictError: a message id was stored before with other content.
+            IdempotencyConflictError: the request id was used before with other input.
+        """
+        return self._engine.remember.add(
+            self._scope(user_id), messages, session_id=session_id, at=at, request_id=request_id
+        )
+
+    def search(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        limit: int = 5,
+        raw_limit: int = 0,
+        profile_limit: int | None = None,
+        procedure_limit: int = 0,
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+        target: str = "local",
+        include_relations: bool = True,
+    ) -> SearchResult:
+        """Find what answers a question.
+
+        Args:
+            limit, profile_limit, procedure_limit, raw_limit: how many results each group may hold (0 to 1,000).
+            as_of: ask what held then, instead of what holds now.
+            known_at: ask what the store knew then.
+            target: ``"local"``, or ``"cloud"`` where the text goes to a cloud endpoint; decides what may be used.
+            include_relations: let each memory carry what it replaced and what conflicts with it.
+
+        Returns:
+            Groups of results; ``.text()`` gives them as context for a prompt.
+        """
+        if target not in list(Target):
+            raise InputError(f"target is {target!r}", remedy="use 'local' or 'cloud'")
+        defaults = Limits()
+        return self._engine.recall.search(
+            self._scope(user_id),
+            query,
+            limits=Limits(
+                memories=limit,
+                profile=defaults.profile if profile_limit is None else profile_limit,
+                procedures=procedure_limit,
+                raw=raw_limit,
+            ),
+            as_of=_moment("as_of", as_of),
+            known_at=_moment("known_at", known_at),
+            target=Target(target),
+            include_relations=include_relations,
+        )
+
+    def get(self, memory_id: str, *, user_id: str | None = None) -> MemoryRecord:
+        """The memory of that id; ``NotFoundError`` where there is none, or it is another user's."""
+        return self._engine.reading.get(memory_id, self._optional_scope(user_id), self._owner)
+
+    def list(
+        self,
+        *,
+        user_id: str | None = None,
+        include_history: bool = False,
+        kind: str | None = None,
+        said_from: Moment | None = None,
+        said_until: Moment | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page:
+        """One page of memories, newest recorded first.
+
+        Args:
+            include_history: also those no longer current.
+            kind: only this kind, such as ``"preference"``.
+            said_from, said_until: half-open bounds on when it was said.
+            limit: 1 to 1,000.
+            cursor: ``Page.cursor`` of the page before.
+        """
+        return self._engine.reading.page(
+            self._scope(user_id),
+            include_history=include_history,
+            kind=kind,
+            said_from=_moment("said_from", said_from),
+            said_until=_moment("said_until", said_until),
+            limit=limit,
+            cursor=cursor,
+        )
+
+    def history(self, memory_id: str, *, user_id: str | None = None) -> tuple[MemoryRecord, ...]:
+        """All versions of what that memory is about, oldest first."""
+        return self._engine.reading.history(memory_id, self._optional_scope(user_id), self._owner)
+
+    def explain(self, memory_id: str, *, user_id: str | None = None) -> Explanation:
+        """The quoted words behind a memory, the decision that made it, what it replaced and what replaced it."""
+        return self._engine.reading.explain(memory_id, self._optional_scope(user_id), self._owner)
+
+    def update(
+        self, memory_id: str, content: str, *, user_id: str | None = None, at: Moment | None = None
+    ) -> WriteResult:
+        """Let ``content`` take over from a current memory; the old version stays in its history."""
+        return self._engine.managing.update(memory_id, content, self._optional_scope(user_id), self._owner, at=at)
+
+    def delete(self, memory_id: str, *, user_id: str | None = None) -> MemoryRecord:
+        """Archive a memory: no search returns it, its history does. Nothing is erased."""
+        return self._engine.managing.delete(memory_id, self._optional_scope(user_id), self._owner)
+
+    def status(self) -> Status:
+        """Figures of the whole store."""
+        return self._engine.maintaining.status()
+
+    def check(self) -> Sequence[str]:
+        """Problems found by a whole check of integrity and invariants; empty when sound."""
+        return self._engine.maintaining.check()
+
+    def rebuild(self) -> None:
+        """Make the keyword index and other derived rows again from the records."""
+        self._engine.maintaining.rebuild()
+
+    def reindex(self, progress: Callable[[int], None] | None = None) -> int:
+        """Embed records that lack vectors of the embedder in use; returns how many."""
+        return self._engine.maintaining.reindex(progress)
+
+    def _scope(self, user_id: str | None) -> Scope:
+        chosen = user_id if user_id is not None else self._user_id
+        return Scope(checked_id("user_id", chosen), *self._owner)
+
+    def _optional_scope(self, user_id: str | None) -> Scope | None:
+        """An id names one memory, so a user is only needed to insist on whose it is."""
+        return None if user_id is None and self._user_id is None else self._scope(user_id)
+
+
+def _moment(name: str, value: Moment | None) -> datetime | None:
+    return None if value is None else parse_time(name, value)
