@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memwell.builtin.extractor import BuiltinExtractor
-from memwell.builtin.language import abbreviations, choose_language, load_languages
+from memwell.builtin.language import abbreviations, joints
 from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.memory import FormedBy, Kind, Polarity, Span
 from memwell.domain.scope import Scope
@@ -41,8 +42,7 @@ def make_turn(
         metadata={"utc_offset_minutes": offset},
     )
     found = sentences(text, abbreviations())
-    joint = choose_language(text, load_languages()).joint_pattern
-    return Turn(evidence, found, tuple(part for span in found for part in clauses(text, span, joint)))
+    return Turn(evidence, found, tuple(part for span in found for part in clauses(text, span, joints())))
 
 
 def extract(text: str, *, name: str | None = None, at: datetime = SAID_AT, offset: int = 0) -> Extraction:
@@ -177,7 +177,7 @@ def test_assistant_turns_form_nothing() -> None:
 
 
 _ALPHABET = st.one_of(
-    st.characters(codec="utf-8", exclude_categories=("Cs",)),
+    st.characters(codec="utf-8", exclude_categories=["Cs"]),
     st.sampled_from("I my you 我住在上海，。？！“” \" ' until Friday 6月9日 2025-06-01 now 换了 no \n"),
 )
 
@@ -194,4 +194,4 @@ def test_any_text_gives_spans_within_it_that_do_not_overlap(text: str) -> None:
         spans.append(Span(parts[proposal.chosen[0]].start, parts[proposal.chosen[-1]].end))
     assert all(span.end <= len(text) for span in spans)
     ordered = sorted(spans)
-    assert not any(one.overlaps(other) for one, other in zip(ordered, ordered[1:], strict=False))
+    assert not any(one.overlaps(other) for one, other in pairwise(ordered))

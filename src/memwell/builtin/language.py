@@ -135,11 +135,6 @@ class Language:
         pattern = self.cues.get(cue)
         return compiled(pattern).search(folded) if pattern else None
 
-    @property
-    def joint_pattern(self) -> re.Pattern[str] | None:
-        """``joint`` as ``segments.clauses`` takes it."""
-        return compiled(self.joint) if self.joint else None
-
     def has(self, cue: str, folded: str) -> bool:
         return self.search(cue, folded) is not None
 
@@ -166,6 +161,13 @@ def abbreviations(languages: Iterable[Language] | None = None) -> frozenset[str]
     """Words ending in a full stop that end no sentence, of all packs."""
     packs = load_languages() if languages is None else languages
     return frozenset(word for language in packs for word in language.abbreviations)
+
+
+def joints(languages: Iterable[Language] | None = None) -> re.Pattern[str] | None:
+    """What separates statements where no punctuation does, of all packs, as ``segments.clauses`` takes it."""
+    packs = load_languages() if languages is None else languages
+    patterns = [language.joint for language in packs if language.joint]
+    return compiled("|".join(patterns)) if patterns else None
 
 
 def choose_language(text: str, languages: tuple[Language, ...]) -> Language:

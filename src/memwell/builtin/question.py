@@ -12,7 +12,7 @@ from memwell.domain.text import fold, query_terms
 from memwell.engine.ports import Question
 
 # A capitalised Latin word is a name in any language, unless it merely opens the sentence.
-_CAPITALISED = re.compile(r"[A-Z][\w'’-]*\w|[A-Z]\b")
+_CAPITALISED = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z'’-]*[a-z]|(?<![A-Za-z])[A-Z]\b")
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s+)[\"'“‘(]*$")
 
 
