@@ -26,9 +26,9 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from memwell import __version__
 
-        print_text(f"memwell {version('memwell')}")
+        print_text(f"memwell {__version__}")
         raise typer.Exit
 
 

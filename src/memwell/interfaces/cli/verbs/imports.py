@@ -39,7 +39,7 @@ def import_chat(
     store: StorePath = None,
     as_json: Json = False,
 ) -> None:
-    """Import a chat. Repeating or resuming an import doubles nothing."""
+    """Import a chat; importing it again doubles nothing."""
     from memwell.interfaces.importing.roles import settle_roles
     from memwell.interfaces.importing.writing import write_chat
 

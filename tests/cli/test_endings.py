@@ -1,0 +1,131 @@
+"""Exit codes, errors on one line, and text that cannot act on a terminal."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.cli.harness import Cli
+
+from memwell import errors
+from memwell.interfaces.cli.exits import ExitCode, exit_code
+from memwell.interfaces.cli.output import local
+from memwell.interfaces.cli.safe import dump, one_line, plain
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (("get", "mem_none"), 4, "mem_none"),
+        (("history", "mem_none"), 4, "mem_none"),
+        (("explain", "mem_none"), 4, "mem_none"),
+        (("update", "mem_none", "x"), 4, "mem_none"),
+        (("delete", "mem_none"), 4, "mem_none"),
+        (("add", "  "), 1, "empty"),
+        (("add", "I live in Lyon.", "--at", "2025-01-10"), 1, "time zone"),
+        (("search", "x", "--as-of", "soon"), 1, "soon"),
+        (("search", "x", "--target", "moon"), 1, "moon"),
+        (("list", "--kind", "nonsense"), 1, "nonsense"),
+        (("list", "--cursor", "nonsense"), 1, "nonsense"),
+        (("list", "--user", ""), 1, "user_id"),
+        (("import", "no-such-file.json"), 1, "no-such-file.json"),
+        (("nonsense",), 2, "nonsense"),
+        (("search",), 2, "query"),
+        (("search", "x", "--nonsense"), 2, "--nonsense"),
+        (("search", "x", "--limit", "many"), 2, "--limit"),
+    ],
+)
+def test_what_goes_wrong_is_one_line_and_a_code(cli: Cli, arguments: tuple[str, ...], code: int, says: str) -> None:
+    done = cli(*arguments)
+    assert done.code == code, done.err
+    assert done.out == ""
+    assert done.err.startswith("error: ")
+    assert done.err.count("\n") == 1
+    assert says.casefold() in done.err.casefold()
+    as_json = cli(*arguments, "--json")
+    assert as_json.code == code
+    assert set(json.loads(as_json.err)["error"]) == {"code", "message", "remedy"}
+
+
+def test_a_file_that_is_no_store_is_a_storage_error_and_left_alone(cli: Cli) -> None:
+    cli.store.write_bytes(b"no database at all" * 100)
+    done = cli("list")
+    assert done.code == 3
+    assert cli.store.read_bytes() == b"no database at all" * 100
+
+
+def test_an_unknown_setting_names_the_closest_known_one(cli: Cli) -> None:
+    cli.monkeypatch.setenv("MEMWELL_USERID", "ann")
+    done = cli("list")
+    assert done.code == 1
+    assert "user_id" in done.err
+
+
+def test_no_user_at_all_is_an_input_error(cli: Cli) -> None:
+    cli.monkeypatch.delenv("MEMWELL_USER_ID")
+    done = cli("search", "x", "--json")
+    assert done.code == 1
+    assert json.loads(done.err)["error"]["code"] == "no_user"
+
+
+def test_a_fault_of_the_program_is_one_line_too(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("oops")
+
+    monkeypatch.setattr("memwell.Memory.status", broken)
+    done = cli("status")
+    assert done.code == ExitCode.INTERNAL
+    assert "KeyError" in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_an_interruption_has_its_own_code(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("memwell.Memory.status", interrupted)
+    assert cli("status").code == ExitCode.INTERRUPTED
+
+
+def every_error(base: type[errors.MemwellError]) -> list[type[errors.MemwellError]]:
+    return [base, *(narrow for child in base.__subclasses__() for narrow in every_error(child))]
+
+
+@pytest.mark.parametrize("kind", every_error(errors.MemwellError))
+def test_every_error_has_an_exit_code_of_its_own_kind(kind: type[errors.MemwellError]) -> None:
+    code = exit_code(kind("x", remedy="y"))
+    assert code not in (ExitCode.OK, ExitCode.USAGE, ExitCode.INTERNAL)
+    assert (code is ExitCode.STORAGE) == issubclass(kind, errors.StorageError)
+    assert (code is ExitCode.NOT_FOUND) == issubclass(kind, errors.NotFoundError)
+
+
+def test_stored_text_cannot_act_on_a_terminal(cli: Cli) -> None:
+    cli.ok("add", "My password hint is [red]x[/red] :smile: \u202edesrever\u202c\u2066.")
+    for arguments in (("list",), ("search", "password hint", "--raw", "1"), ("search", "hint", "--context", "500")):
+        shown = cli.ok(*arguments).out
+        assert "\\u202e" in shown
+        assert "\u202e" not in shown
+    assert "[red]x[/red] :smile:" in cli.ok("list").out
+
+
+@given(st.text())
+def test_harmless_text_holds_nothing_that_moves_a_cursor(text: str) -> None:
+    for shown in (plain(text), one_line(text), dump({"x": text})):
+        assert not any(ord(char) < 32 and char not in "\t\n" for char in shown)
+        assert not any(0x7F <= ord(char) <= 0x9F or 0x202A <= ord(char) <= 0x202E for char in shown)
+        shown.encode("utf-8")
+    assert "\n" not in one_line(text)
+
+
+@given(st.text(), st.text())
+def test_json_output_means_what_was_given(key: str, value: str) -> None:
+    assert json.loads(dump({key: value})) == {key: value}
+
+
+def test_dates_are_local_and_none_is_a_dash() -> None:
+    moment = datetime(2025, 1, 10, 8, 0, tzinfo=UTC)
+    assert local(moment) == moment.astimezone().strftime("%Y-%m-%d %H:%M")
+    assert local(None) == "-"
