@@ -21,6 +21,7 @@ class KeepAll:
     """A judge that keeps everything and retires nothing."""
 
     name = "keep-all-1"
+    local = True
 
     def judge(self, comparisons: Sequence[Comparison]) -> list[Verdict]:
         """``SUPPLEMENT`` for every candidate."""

@@ -11,8 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from memwell.engine.items import MemoryItem
 from memwell.engine.ports import Embedder, Extractor, Judge
-from memwell.engine.results import MemoryItem, SearchResult
+from memwell.engine.results import SearchResult
 from memwell.interfaces.bench.baseline import Bm25
 from memwell.interfaces.bench.data import Document, DocumentTurn, GoldQuestion, find_files, read_document
 from memwell.interfaces.bench.measures import DEPTHS, Hit, Score, means, score

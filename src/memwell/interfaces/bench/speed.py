@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import ParamSpec
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from memwell.interfaces.bench.parts import HashEmbedder, KeepAll, WholeTurns
 from memwell.interfaces.bench.report import Cell, Progress, Report, Table, environment, no_progress
 from memwell.interfaces.bench.statements import QUESTIONS, statements
 from memwell.interfaces.python.memory import Memory
+
+P = ParamSpec("P")
 
 _USER = "owner"
 _BATCH = 500
@@ -120,12 +123,12 @@ def run(
 def _start(real: Embedder) -> Table:
     """Fresh processes: what the import costs, and the time from start to end of a process that recalls one memory."""
     imports = [float(_python(_IMPORT)) for _ in range(_STARTS)]
-    empty = [_timed(lambda: _python("pass")) for _ in range(_STARTS)]
+    empty = [_timed(_python, "pass") for _ in range(_STARTS)]
     with TemporaryDirectory(prefix="memwell-bench-") as folder:
         store = Path(folder) / "store.db"
         with Memory(store, embedder=real, extractor=WholeTurns(), judge=KeepAll()) as memory:
             memory.add("The spare key is under the blue flowerpot.", user_id=_USER)
-        recalls = [_timed(lambda: _python(_RECALL, str(store))) for _ in range(_STARTS)]
+        recalls = [_timed(_python, _RECALL, str(store)) for _ in range(_STARTS)]
     rows = (
         ("import memwell", 1000 * median(imports)),
         ("process that does nothing", 1000 * median(empty)),
@@ -139,17 +142,17 @@ def _python(code: str, *arguments: str) -> str:
     return done.stdout
 
 
-def _timed(step: Callable[[], object]) -> float:
+def _timed(step: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> float:
+    """Seconds that one call takes."""
     began = time.perf_counter()
-    step()
+    step(*args, **kwargs)
     return time.perf_counter() - began
 
 
 def _writes(real: Embedder, count: int) -> Table:
     """Durable writes with parts that cost next to nothing, then with the real ones added one after the other."""
-    cheap: tuple[Embedder, Extractor | None, Judge | None] = (HashEmbedder(), WholeTurns(), KeepAll())
     setups: dict[str, tuple[Embedder, Extractor | None, Judge | None]] = {
-        "store alone": cheap,
+        "store alone": (HashEmbedder(), WholeTurns(), KeepAll()),
         "with extraction and judging": (HashEmbedder(), None, None),
         "with embedding": (real, WholeTurns(), KeepAll()),
         "all of it": (real, None, None),
@@ -162,17 +165,15 @@ def _writes(real: Embedder, count: int) -> Table:
             Memory(Path(folder) / "store.db", embedder=embedder, extractor=extractor, judge=judge) as memory,
         ):
             memory.add("A first write opens files and loads models.", user_id=_USER)
-            single = _timed(
-                lambda memory=memory, texts=texts: [memory.add(text, user_id=_USER) for text in texts[:count]]
-            )
-            batched = _timed(lambda memory=memory, texts=texts: _add(memory, texts[count:], _USER))
+            single = _timed(_add, memory, texts[:count], _USER, 1)
+            batched = _timed(_add, memory, texts[count:], _USER)
         rows.append((name, count / single, 5 * count / batched))
     return Table("Durable writes", ("what", "one by one /s", "batched /s"), tuple(rows))
 
 
-def _add(memory: Memory, texts: Sequence[str], user_id: str) -> None:
-    for start in range(0, len(texts), _BATCH):
-        memory.add([{"role": "user", "content": text} for text in texts[start : start + _BATCH]], user_id=user_id)
+def _add(memory: Memory, texts: Sequence[str], user_id: str, batch: int = _BATCH) -> None:
+    for start in range(0, len(texts), batch):
+        memory.add([{"role": "user", "content": text} for text in texts[start : start + batch]], user_id=user_id)
 
 
 def _searches(folder: Path, load: Load, real: Embedder, count: int) -> tuple[list[tuple[Cell, ...]], tuple[Cell, ...]]:
@@ -189,7 +190,7 @@ def _searches(folder: Path, load: Load, real: Embedder, count: int) -> tuple[lis
     questions = [(f"user-{number % load.scopes}", QUESTIONS[number % len(QUESTIONS)]) for number in range(count)]
     latencies: dict[str, list[float]] = {}
     with Memory(store, embedder=cheap, extractor=WholeTurns(), judge=KeepAll()) as memory:
-        filling = _timed(lambda: [_add(memory, texts, user) for user, texts in scopes.items()])
+        filling = sum(_timed(_add, memory, texts, user) for user, texts in scopes.items())
         latencies["memwell, question embedded before"] = _latencies(memory, questions)
     with Memory(store, embedder=mixed, extractor=WholeTurns(), judge=KeepAll()) as memory:
         latencies["memwell, with embedding the question"] = _latencies(memory, questions)
@@ -197,9 +198,7 @@ def _searches(folder: Path, load: Load, real: Embedder, count: int) -> tuple[lis
     texts = scopes["user-0"]
     latencies["floor: numpy dot product"] = _floor(cheap, texts, questions)
     baseline = Bm25(texts)
-    latencies["plain BM25 in memory"] = [
-        _timed(lambda text=text: baseline.search(text, _LIMIT)) for _, text in questions
-    ]
+    latencies["plain BM25 in memory"] = [_timed(baseline.search, text, _LIMIT) for _, text in questions]
     rows: list[tuple[Cell, ...]] = [
         (load.memories, load.scopes, name, *(1000 * np.percentile(seconds, [50, 95])).round(2).tolist())
         for name, seconds in latencies.items()
@@ -211,9 +210,7 @@ def _searches(folder: Path, load: Load, real: Embedder, count: int) -> tuple[lis
 def _latencies(memory: Memory, questions: Sequence[tuple[str, str]]) -> list[float]:
     for user, text in questions[: max(1, len({user for user, _ in questions}))]:
         memory.search(text, user_id=user, limit=_LIMIT)
-    return [
-        _timed(lambda user=user, text=text: memory.search(text, user_id=user, limit=_LIMIT)) for user, text in questions
-    ]
+    return [_timed(memory.search, text, user_id=user, limit=_LIMIT) for user, text in questions]
 
 
 def _floor(embedder: Embedder, texts: Sequence[str], questions: Sequence[tuple[str, str]]) -> list[float]:
@@ -221,4 +218,4 @@ def _floor(embedder: Embedder, texts: Sequence[str], questions: Sequence[tuple[s
     matrix = checked(embedder.passages(texts), embedder.dimensions, len(texts))
     vectors = [embedder.query(text) for _, text in questions]
     kth = min(_LIMIT, len(texts) - 1)
-    return [_timed(lambda vector=vector: np.argpartition(-(matrix @ vector), kth)[:_LIMIT]) for vector in vectors]
+    return [_timed(lambda query: np.argpartition(-(matrix @ query), kth)[:_LIMIT], vector) for vector in vectors]
