@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from memwell.domain.evidence import Evidence, Speaker
+from memwell.domain.evidence import Evidence
+from memwell.domain.indexed import evidence_prefix, memory_prefix
 from memwell.domain.memory import MemoryRecord
 from memwell.domain.text import terms
 from memwell.errors import PlanRejectedError
@@ -52,15 +53,16 @@ def mapping_from_json(text: str | None) -> dict[str, Any]:
 
 
 def memory_terms(memory: MemoryRecord) -> list[str]:
-    """Index terms of a memory: its content, and whom it is about if that is not the user."""
-    return terms(memory.content if memory.subject == "user" else f"{memory.subject} {memory.content}")
+    """Index terms of a memory: its content, who said it, and whom it is about if that is not the user."""
+    about = "" if memory.subject == "user" else f"{memory.subject} "
+    return terms(about + memory_prefix(memory.qualifiers) + memory.content)
 
 
 def needs_index(evidence: Evidence) -> bool:
     """Whether evidence is found by its words: what assistants and tools said is not."""
-    return evidence.speaker not in (Speaker.ASSISTANT, Speaker.TOOL)
+    return evidence.speaker.supports_memories
 
 
 def evidence_terms(evidence: Evidence) -> list[str]:
-    """Index terms of evidence: its content and the name of who spoke."""
-    return terms(f"{evidence.name} {evidence.content}" if evidence.name else evidence.content)
+    """Index terms of evidence: its content and the name of the person who spoke."""
+    return terms(evidence_prefix(evidence) + evidence.content)

@@ -112,18 +112,9 @@ class MemoryView:
             return None
         return request.input_hash, request.outcome
 
-    def unindexed(self, unit: Unit, model: str, limit: int) -> list[tuple[Scope, str, str]]:
-        records: list[MemoryRecord | Evidence] = []
-        if unit is Unit.MEMORY:
-            records.extend(memory for memory in self._rows.memories.values() if memory.state is not State.ERASED)
-        else:
-            records.extend(
-                record
-                for record in self._rows.evidence.values()
-                if needs_index(record) and record.status is EvidenceStatus.ACTIVE
-            )
+    def unindexed(self, unit: Unit, model: str, limit: int) -> list[str]:
         indexed = {key for key, row in self._rows.vectors[unit].items() if row.model == model}
-        return [(record.scope, record.id, record.content) for record in records if record.id not in indexed][:limit]
+        return [key for key in self._indexable(unit) if key not in indexed][:limit]
 
     def stats(self) -> Mapping[str, Any]:
         rows = self._rows
@@ -145,12 +136,22 @@ class MemoryView:
             "evidence": len(rows.evidence),
             "unformed": sum(row.status is EvidenceStatus.ACTIVE for row in waiting),
             "memories": len(rows.memories),
+            "indexable": sum(len(self._indexable(unit)) for unit in Unit),
             "by_state": dict(Counter(memory.state.value for memory in rows.memories.values())),
             "ledger": len(rows.ledger),
             "bytes": 0,
             "schema": 0,
             "models": models,
         }
+
+    def _indexable(self, unit: Unit) -> list[str]:
+        if unit is Unit.MEMORY:
+            return [key for key, memory in self._rows.memories.items() if memory.state is not State.ERASED]
+        return [
+            key
+            for key, record in self._rows.evidence.items()
+            if needs_index(record) and record.status is EvidenceStatus.ACTIVE
+        ]
 
     def _in_scope(self, scope: Scope) -> list[MemoryRecord]:
         return [memory for memory in self._rows.memories.values() if memory.scope == scope]

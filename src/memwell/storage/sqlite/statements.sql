@@ -23,17 +23,15 @@ SELECT no FROM linked
 SELECT input_hash, outcome, plan_id FROM requests WHERE scope = ? AND id = ? AND expires_at > ?
 
 -- name: unindexed_memory
-SELECT s.app_id, s.user_id, s.agent_id, m.id, m.content
-FROM memories m JOIN scopes s ON s.no = m.scope
+SELECT m.id FROM memories m
 WHERE m.state <> 'erased' AND NOT EXISTS (
     SELECT 1 FROM memory_vectors v JOIN models ON models.no = v.model WHERE v.record = m.no AND models.name = ?
 )
 ORDER BY m.no LIMIT ?
 
 -- name: unindexed_evidence
-SELECT s.app_id, s.user_id, s.agent_id, e.id, e.content
-FROM evidence e JOIN scopes s ON s.no = e.scope
-WHERE e.status = 'active' AND e.speaker NOT IN ('assistant', 'tool') AND NOT EXISTS (
+SELECT e.id FROM evidence e
+WHERE e.status = 'active' AND e.speaker IN ('user', 'observed', 'import') AND NOT EXISTS (
     SELECT 1 FROM evidence_vectors v JOIN models ON models.no = v.model WHERE v.record = e.no AND models.name = ?
 )
 ORDER BY e.no LIMIT ?
@@ -48,6 +46,10 @@ SELECT count(*) FROM evidence
 SELECT count(*) FROM evidence e
 WHERE e.status = 'active' AND e.speaker IN ('user', 'observed', 'import')
     AND NOT EXISTS (SELECT 1 FROM formed f WHERE f.evidence = e.no)
+
+-- name: count_indexable
+SELECT (SELECT count(*) FROM memories WHERE state <> 'erased')
+    + (SELECT count(*) FROM evidence WHERE status = 'active' AND speaker IN ('user', 'observed', 'import'))
 
 -- name: count_memories
 SELECT count(*) FROM memories

@@ -47,6 +47,7 @@ class ReadingCases(StoreCases):
             "evidence",
             "unformed",
             "memories",
+            "indexable",
             "by_state",
             "ledger",
             "bytes",
@@ -152,18 +153,18 @@ class ReadingCases(StoreCases):
         record = make_memory("mem_1", user)
         store.apply(make_plan("p1", *map(AddEvidence, (user, tool, assistant)), AddMemory(record)))
         with store.view() as view:
-            assert view.unindexed(Unit.EVIDENCE, EMBEDDER.model, 9) == [(ALICE, "ev_1", "I live in Lyon")]
-            assert view.unindexed(Unit.MEMORY, EMBEDDER.model, 9) == [(ALICE, "mem_1", "I live in Lyon")]
+            assert view.unindexed(Unit.EVIDENCE, EMBEDDER.model, 9) == ["ev_1"]
+            assert view.unindexed(Unit.MEMORY, EMBEDDER.model, 9) == ["mem_1"]
             assert view.unindexed(Unit.MEMORY, EMBEDDER.model, 0) == []
         store.apply(make_plan("p2", make_index(user, EMBEDDER), make_index(record, EMBEDDER)))
         other = HashEmbedder(16, model="hash-2")
         with store.view() as view:
             assert view.unindexed(Unit.EVIDENCE, EMBEDDER.model, 9) == []
             assert view.unindexed(Unit.MEMORY, EMBEDDER.model, 9) == []
-            assert [row[1] for row in view.unindexed(Unit.MEMORY, other.model, 9)] == ["mem_1"]
+            assert view.unindexed(Unit.MEMORY, other.model, 9) == ["mem_1"]
         store.apply(make_plan("p3", make_index(record, other)))
         with store.view() as view:
-            assert [row[1] for row in view.unindexed(Unit.MEMORY, EMBEDDER.model, 9)] == ["mem_1"]
+            assert view.unindexed(Unit.MEMORY, EMBEDDER.model, 9) == ["mem_1"]
             assert view.stats()["models"] == {
                 "hash-1": {"dimensions": 32, "memories": 0, "evidence": 1},
                 "hash-2": {"dimensions": 16, "memories": 1, "evidence": 0},
