@@ -17,7 +17,7 @@ from memwell.interfaces.bench.parts import KeepAll
 from memwell.interfaces.bench.report import Cell, Progress, Report, Table, environment, no_progress
 from memwell.interfaces.python.memory import Memory
 
-MEMWELL, BASELINE = "memwell", "keeps everything, retires nothing"
+MEMWELL, BASELINE = "memwell", "retires nothing"
 
 
 @dataclass(frozen=True, slots=True)

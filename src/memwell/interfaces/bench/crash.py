@@ -96,28 +96,29 @@ def trial(store: Path, chance: random.Random, seconds: float = TRIAL_SECONDS) ->
     """Run writers on a new file, kill some, and compare what they were told with what the file holds."""
     opened(store).close()
     writers = [_start(store, name) for name in range(WRITERS)]
-    victims = chance.choice((writers, [chance.choice(writers)]))
+    processes = [process for process, _ in writers]
+    victims = chance.choice((processes, [chance.choice(processes)]))
     moment = chance.uniform(0, seconds)
-    for process, channel in writers:
-        if not channel.poll(_START_SECONDS):
+    if not all(channel.poll(_START_SECONDS) for _, channel in writers):
+        for process in processes:
             process.kill()
-            return Trial(0, 0, 0, (f"a writer did not start within {_START_SECONDS} s",))
-        channel.recv_bytes()
+        return Trial(0, 0, 0, (f"a writer did not start within {_START_SECONDS} s",))
     for _, channel in writers:
+        channel.recv_bytes()
         channel.send_bytes(str(seconds).encode())
     time.sleep(moment)
-    for process, _ in victims:
+    for process in victims:
         process.kill()
     told = [word for _, channel in writers for word in _drain(channel)]
-    for process, _ in writers:
+    for process in processes:
         process.join()
     problems = [
         f"a writer ended with exit code {process.exitcode}"
-        for process, _ in writers
-        if (process, _) not in victims and process.exitcode != 0
+        for process in processes
+        if process not in victims and process.exitcode != 0
     ]
     acknowledged = [word.removeprefix("stored ") for word in told if word.startswith("stored ")]
-    problems += _compare(store, acknowledged)
+    problems += compare(store, acknowledged)
     return Trial(len(victims), len(acknowledged), len(told) - len(acknowledged), tuple(problems))
 
 
@@ -165,7 +166,8 @@ def _drain(channel: Connection) -> list[str]:
             return words
 
 
-def _compare(store: Path, acknowledged: Sequence[str]) -> list[str]:
+def compare(store: Path, acknowledged: Sequence[str]) -> list[str]:
+    """What is wrong with a store that must hold each of the ``acknowledged`` texts exactly once; empty when sound."""
     with opened(store) as memory:
         problems = list(memory.check())
         users = (_SHARED, *(f"writer-{name}" for name in range(WRITERS)))

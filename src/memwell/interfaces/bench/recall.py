@@ -6,22 +6,24 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from memwell.builtin.language import load_languages
 from memwell.engine.items import MemoryItem
 from memwell.engine.ports import Embedder, Extractor, Judge
 from memwell.engine.results import SearchResult
-from memwell.interfaces.bench.baseline import Bm25
+from memwell.interfaces.bench.baseline import PlainBm25, StrongBm25
 from memwell.interfaces.bench.data import Document, DocumentTurn, GoldQuestion, find_files, read_document
 from memwell.interfaces.bench.measures import DEPTHS, Hit, Score, means, score
 from memwell.interfaces.bench.report import Cell, Progress, Report, Table, environment, no_progress
 from memwell.interfaces.python.memory import Memory
 
-RAW, MEMORIES, BASELINE = "memwell raw", "memwell memories", "BM25 over raw turns"
-SYSTEMS = (RAW, MEMORIES, BASELINE)
+RAW, MEMORIES, PLAIN, STRONG = "memwell raw", "memwell memories", "BM25 over raw turns", "BM25, stems and names"
+SYSTEMS = (RAW, MEMORIES, PLAIN, STRONG)
 ALL = "all"
 _USER = "owner"
 _MAX_MESSAGES = 500
@@ -116,22 +118,32 @@ def _ask(
     asked = tuple(questions)
     if not asked:
         return
-    baseline = Bm25([turn.text for turn in added])
+    plain = PlainBm25([turn.text for turn in added])
+    strong = StrongBm25([f"{turn.speaker}: {turn.text}" for turn in added], _stopwords())
     turns = {turn.id: turn for turn in added}
     for question in asked:
         began = time.perf_counter()
         result = memory.search(question.text, user_id=_USER, limit=DEPTHS[-1], raw_limit=DEPTHS[-1])
         measured.searches[document.dataset].append(time.perf_counter() - began)
-        plain = [added[position] for position in baseline.search(question.text, DEPTHS[-1])]
         answers = {
             RAW: _raw_hits(result, turns),
             MEMORIES: [_memory_hit(item, turns) for item in result.memories],
-            BASELINE: [Hit((turn.unit,), len(turn.text)) for turn in plain],
+            PLAIN: _turn_hits(plain.search(question.text, DEPTHS[-1]), added),
+            STRONG: _turn_hits(strong.search(question.text, DEPTHS[-1]), added),
         }
         for system, hits in answers.items():
             made = score(hits, question.gold)
             for category in (ALL, question.category):
                 measured.scores[document.dataset, category, system].append(made)
+
+
+@cache
+def _stopwords() -> frozenset[str]:
+    return frozenset(word for language in load_languages() for word in language.stopwords)
+
+
+def _turn_hits(positions: Iterable[int], added: Sequence[DocumentTurn]) -> list[Hit]:
+    return [Hit((added[position].unit,), len(added[position].text)) for position in positions]
 
 
 def _raw_hits(result: SearchResult, turns: dict[str, DocumentTurn]) -> list[Hit]:

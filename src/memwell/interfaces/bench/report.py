@@ -154,5 +154,5 @@ def _shown(cell: Cell) -> str:
     if cell is None:
         return "-"
     if isinstance(cell, float):
-        return f"{cell:,.3f}" if abs(cell) < 1 else f"{cell:,.1f}"
+        return f"{cell:,.1f}" if abs(cell) >= 10 or cell == round(cell, 1) else f"{cell:,.2f}"
     return f"{cell:,}" if isinstance(cell, int) else cell

@@ -18,7 +18,7 @@ import numpy as np
 from memwell.builtin.embedder import bundled_embedder
 from memwell.engine.ports import Embedder, Extractor, Judge
 from memwell.engine.vectors import checked
-from memwell.interfaces.bench.baseline import Bm25
+from memwell.interfaces.bench.baseline import PlainBm25
 from memwell.interfaces.bench.parts import HashEmbedder, KeepAll, WholeTurns
 from memwell.interfaces.bench.report import Cell, Progress, Report, Table, environment, no_progress
 from memwell.interfaces.bench.statements import QUESTIONS, statements
@@ -197,7 +197,7 @@ def _searches(folder: Path, load: Load, real: Embedder, count: int) -> tuple[lis
     peak = None if sys.platform == "win32" else float(_python(_PEAK, str(store), str(real.dimensions), *scopes))
     texts = scopes["user-0"]
     latencies["floor: numpy dot product"] = _floor(cheap, texts, questions)
-    baseline = Bm25(texts)
+    baseline = PlainBm25(texts)
     latencies["plain BM25 in memory"] = [_timed(baseline.search, text, _LIMIT) for _, text in questions]
     rows: list[tuple[Cell, ...]] = [
         (load.memories, load.scopes, name, *(1000 * np.percentile(seconds, [50, 95])).round(2).tolist())
