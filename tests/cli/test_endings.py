@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cli.harness import Cli
 
 from memwell import errors
 from memwell.interfaces.cli.exits import ExitCode, exit_code
 from memwell.interfaces.cli.output import local
 from memwell.interfaces.cli.safe import dump, one_line, plain
+from tests.cli.harness import Cli
 
 
 @pytest.mark.parametrize(
