@@ -1,0 +1,87 @@
+"""Everything a reference store holds at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from memwell.domain.changes import Entry, Named, named_ids
+from memwell.domain.evidence import Evidence
+from memwell.domain.memory import MemoryRecord, Transition
+from memwell.domain.plan import IndexRecord, Plan, Unit
+from memwell.domain.scope import Scope
+from memwell.storage.memory.stems import stems
+from memwell.storage.values import evidence_terms, memory_terms, needs_index
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRow:
+    """A journalled request; ``outcome`` is ``None`` while it is unfinished."""
+
+    input_hash: str
+    plan_id: str
+    outcome: Mapping[str, Any] | None
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """All rows. A change makes a copy, so that whoever holds the old one keeps a snapshot.
+
+    Attributes:
+        plans: ledger sequence of each plan's last entry.
+        words: stems by record.
+        vectors: the vectors of each record; all of one model.
+        dimensions: by model.
+    """
+
+    evidence: dict[str, Evidence] = field(default_factory=dict)
+    origins: dict[tuple[Scope, str], str] = field(default_factory=dict)
+    memories: dict[str, MemoryRecord] = field(default_factory=dict)
+    transitions: dict[str, tuple[Transition, ...]] = field(default_factory=dict)
+    formed: set[str] = field(default_factory=set)
+    epochs: dict[Scope, int] = field(default_factory=dict)
+    plans: dict[str, int] = field(default_factory=dict)
+    requests: dict[tuple[Scope, str], RequestRow] = field(default_factory=dict)
+    ledger: list[Entry] = field(default_factory=list)
+    words: dict[Unit, dict[str, list[str]]] = field(default_factory=lambda: {unit: {} for unit in Unit})
+    vectors: dict[Unit, dict[str, IndexRecord]] = field(default_factory=lambda: {unit: {} for unit in Unit})
+    dimensions: dict[str, int] = field(default_factory=dict)
+
+    def copy(self) -> Rows:
+        return replace(
+            self,
+            **{
+                name: type(value)(value)
+                for name in self.__slots__
+                if name not in ("words", "vectors")
+                for value in [getattr(self, name)]
+            },
+            words={unit: dict(rows) for unit, rows in self.words.items()},
+            vectors={unit: dict(rows) for unit, rows in self.vectors.items()},
+        )
+
+    def named(self, plan: Plan) -> Named:
+        """The records that ``plan`` names, for ``changes.resolve``."""
+        memory_ids, evidence_ids, origins = named_ids(plan)
+        known = {origin: self.origins[key] for origin in origins if (key := (plan.scope, origin)) in self.origins}
+        return Named(
+            memories={key: self.memories[key] for key in memory_ids & self.memories.keys()},
+            evidence={key: self.evidence[key] for key in evidence_ids & self.evidence.keys()},
+            origins={origin: self.evidence[evidence_id] for origin, evidence_id in known.items()},
+        )
+
+    def index_words(self) -> None:
+        """Make the words of every record again."""
+        self.words[Unit.MEMORY] = {key: memory_words(memory) for key, memory in self.memories.items()}
+        self.words[Unit.EVIDENCE] = {key: evidence_words(row) for key, row in self.evidence.items() if needs_index(row)}
+
+
+def memory_words(memory: MemoryRecord) -> list[str]:
+    return [stem for term in memory_terms(memory) for stem in stems(term)]
+
+
+def evidence_words(evidence: Evidence) -> list[str]:
+    return [stem for term in evidence_terms(evidence) for stem in stems(term)]

@@ -1,0 +1,37 @@
+"""Stems of index terms, by SQLite's own Porter tokenizer, so that the reference store and SQLite agree on words."""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import lru_cache
+from threading import Lock
+
+_SCHEMA = """
+CREATE VIRTUAL TABLE word USING fts5(text, content='', tokenize='porter unicode61');
+CREATE VIRTUAL TABLE stem USING fts5vocab(word, 'instance');
+"""
+
+
+class _Tokenizer:
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self._connection.executescript(_SCHEMA)
+
+    def stems(self, term: str) -> tuple[str, ...]:
+        with self._lock:
+            self._connection.execute("INSERT INTO word (rowid, text) VALUES (1, ?)", (term,))
+            found = self._connection.execute('SELECT term FROM stem ORDER BY "offset"').fetchall()
+            self._connection.execute("INSERT INTO word (word) VALUES ('delete-all')")
+        return tuple(row[0] for row in found)
+
+
+@lru_cache(maxsize=1)
+def _tokenizer() -> _Tokenizer:
+    return _Tokenizer()
+
+
+@lru_cache(maxsize=65_536)
+def stems(term: str) -> tuple[str, ...]:
+    """What a term is indexed as: mostly one stem; none where SQLite knows no letter of it."""
+    return _tokenizer().stems(term)

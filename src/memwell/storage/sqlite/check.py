@@ -1,0 +1,65 @@
+"""A whole check of a file, and the rebuilding of what can be rebuilt."""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import lru_cache
+from importlib import resources
+
+from memwell.domain.plan import Unit
+from memwell.storage.sqlite.rows import read_evidence, read_memories
+from memwell.storage.sqlite.write import add_words
+from memwell.storage.values import evidence_terms, memory_terms, needs_index
+
+_CHUNK = 1000
+
+
+@lru_cache(maxsize=1)
+def _rules() -> tuple[tuple[str, str], ...]:
+    text = (resources.files("memwell.storage.sqlite") / "checks.sql").read_text("utf-8")
+    rules = []
+    for block in text.split("-- broken: ")[1:]:
+        title, _, sql = block.partition("\n")
+        rules.append((title, sql))
+    return tuple(rules)
+
+
+def problems(connection: sqlite3.Connection) -> list[str]:
+    """What is broken, in words; empty when sound."""
+    found = [f"file: {row[0]}" for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+    found += [f"{row[0]} refers to a missing {row[2]}" for row in connection.execute("PRAGMA foreign_key_check")]
+    for title, sql in _rules():
+        found += [f"{title}: {row[0]}" for row in connection.execute(sql)]
+    return found
+
+
+def rebuild(connection: sqlite3.Connection) -> None:
+    """Make the keyword indexes again from the records, inside the caller's write transaction."""
+    for unit in Unit:
+        table = f"{unit.value}_words"
+        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('delete-all')")
+    for unit in Unit:
+        last = 0
+        while True:
+            rows = _chunk(connection, unit, last)
+            if not rows:
+                break
+            last = rows[-1][0]
+            add_words(connection, unit, [(no, scope, words) for no, scope, words in rows if words is not None])
+
+
+def _chunk(connection: sqlite3.Connection, unit: Unit, after: int) -> list[tuple[int, int, str | None]]:
+    """The next records of ``unit``: number, scope number and words, ``None`` for what is not indexed."""
+    table = "memories" if unit is Unit.MEMORY else "evidence"
+    keys = connection.execute(
+        f"SELECT no, scope, id FROM {table} WHERE no > ? ORDER BY no LIMIT {_CHUNK}", (after,)
+    ).fetchall()
+    if not keys:
+        return []
+    if unit is Unit.MEMORY:
+        memories = read_memories(connection, "WHERE m.no BETWEEN ? AND ?", (keys[0][0], keys[-1][0]))
+        words = {memory.id: " ".join(memory_terms(memory)) for memory in memories.values()}
+    else:
+        evidence = read_evidence(connection, "WHERE e.no BETWEEN ? AND ?", (keys[0][0], keys[-1][0]))
+        words = {record.id: " ".join(evidence_terms(record)) for record in evidence if needs_index(record)}
+    return [(no, scope, words.get(key)) for no, scope, key in keys]

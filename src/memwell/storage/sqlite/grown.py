@@ -1,0 +1,51 @@
+"""Arrays that grow at the end in amortised constant time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+_FIRST_CAPACITY = 64
+
+
+class Grown:
+    """An array whose capacity doubles. ``rows`` is a view of what is in it; growing may leave older views behind.
+
+    Args:
+        dtype: of the elements.
+        width: columns of each row; ``None`` for a one-dimensional array.
+    """
+
+    def __init__(self, dtype: DTypeLike, width: int | None = None) -> None:
+        self._width = width
+        self._data: NDArray[Any] = np.zeros(self._shape(0), dtype)
+        self._length = 0
+
+    def _shape(self, length: int) -> tuple[int, ...]:
+        return (length,) if self._width is None else (length, self._width)
+
+    def __len__(self) -> int:
+        return self._length
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        return self._data[: self._length]
+
+    @property
+    def bytes(self) -> int:
+        return self._data.nbytes
+
+    def extend(self, values: ArrayLike) -> None:
+        """Append ``values``, shape ``(n,)`` or ``(n, width)``."""
+        added = np.asarray(values, self._data.dtype)
+        end = self._length + len(added)
+        if end > len(self._data):
+            # The first fill is exact, since most scopes are read once and seldom written.
+            capacity = max(end, _FIRST_CAPACITY, 2 * len(self._data) if self._length else 0)
+            grown = np.zeros(self._shape(capacity), self._data.dtype)
+            grown[: self._length] = self.rows
+            self._data = grown
+        self._data[self._length : end] = added
+        self._length = end

@@ -1,0 +1,79 @@
+-- Statements by name. A name stands alone in a line "-- name: ..."; what follows belongs to it.
+
+-- name: formed
+SELECT e.id FROM formed f JOIN evidence e ON e.no = f.evidence
+WHERE e.id IN (SELECT value FROM json_each(?))
+
+-- name: transitions
+SELECT t.revision, t.state, t.valid_until, t.muted_at, t.at, t.cause, t.plan_id
+FROM transitions t JOIN memories m ON m.no = t.memory
+WHERE m.id = ? ORDER BY t.revision
+
+-- Everything linked with a memory by superseding or correcting, over any number of steps, itself included.
+-- name: chain
+WITH RECURSIVE linked (no) AS (
+    SELECT no FROM memories WHERE id = ?
+    UNION
+    SELECT l.other FROM linked JOIN links l ON l.memory = linked.no
+    WHERE l.relation IN ('supersedes', 'superseded_by', 'corrects', 'corrected_by')
+)
+SELECT no FROM linked
+
+-- name: request
+SELECT input_hash, outcome, plan_id FROM requests WHERE scope = ? AND id = ? AND expires_at > ?
+
+-- name: unindexed_memory
+SELECT m.id FROM memories m
+WHERE m.state <> 'erased' AND NOT EXISTS (
+    SELECT 1 FROM memory_vectors v JOIN models ON models.no = v.model WHERE v.record = m.no AND models.name = ?
+)
+ORDER BY m.no LIMIT ?
+
+-- name: unindexed_evidence
+SELECT e.id FROM evidence e
+WHERE e.status = 'active' AND e.speaker IN ('user', 'observed', 'import') AND NOT EXISTS (
+    SELECT 1 FROM evidence_vectors v JOIN models ON models.no = v.model WHERE v.record = e.no AND models.name = ?
+)
+ORDER BY e.no LIMIT ?
+
+-- name: count_scopes
+SELECT count(*) FROM scopes WHERE changes > 0
+
+-- name: count_evidence
+SELECT count(*) FROM evidence
+
+-- name: count_unformed
+SELECT count(*) FROM evidence e
+WHERE e.status = 'active' AND e.speaker IN ('user', 'observed', 'import')
+    AND NOT EXISTS (SELECT 1 FROM formed f WHERE f.evidence = e.no)
+
+-- name: count_indexable
+SELECT (SELECT count(*) FROM memories WHERE state <> 'erased')
+    + (SELECT count(*) FROM evidence WHERE status = 'active' AND speaker IN ('user', 'observed', 'import'))
+
+-- name: count_memories
+SELECT count(*) FROM memories
+
+-- name: count_by_state
+SELECT state, count(*) FROM memories GROUP BY state
+
+-- name: count_ledger
+SELECT count(*) FROM ledger
+
+-- name: page_count
+PRAGMA page_count
+
+-- name: page_size
+PRAGMA page_size
+
+-- name: schema
+PRAGMA user_version
+
+-- name: model_figures
+SELECT name, dimensions,
+    (SELECT count(*) FROM memory_vectors v WHERE v.model = models.no),
+    (SELECT count(*) FROM evidence_vectors v WHERE v.model = models.no)
+FROM models ORDER BY name
+
+-- name: forget_requests
+DELETE FROM requests WHERE (scope, id) IN (SELECT scope, id FROM requests WHERE expires_at <= ? LIMIT ?)

@@ -1,0 +1,180 @@
+"""One read transaction as a ``ports.View``."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from memwell.domain.evidence import Evidence
+from memwell.domain.lens import Lens
+from memwell.domain.memory import MemoryRecord, Transition
+from memwell.domain.plan import Unit
+from memwell.domain.scope import Scope
+from memwell.engine.ports import Matrix, PageQuery, PoolEntry
+from memwell.storage.refusals import other_shape
+from memwell.storage.sqlite.index import IndexCache, Model
+from memwell.storage.sqlite.pool import pool
+from memwell.storage.sqlite.rows import id_list, read_evidence, read_memories, transition_from
+from memwell.storage.sqlite.statements import find_scope, statement
+from memwell.storage.values import to_micros
+
+
+class SqliteView:
+    """See ``ports.View``."""
+
+    def __init__(self, connection: sqlite3.Connection, cache: IndexCache, now: Callable[[], datetime]) -> None:
+        self._connection = connection
+        self._cache = cache
+        self._now = now
+
+    def epoch(self, scope: Scope) -> int:
+        row = find_scope(self._connection, scope)
+        return row.epoch if row else 0
+
+    def memories(self, ids: Iterable[str]) -> dict[str, MemoryRecord]:
+        return self._keyed_memories("WHERE m.id IN (SELECT value FROM json_each(?))", (id_list(ids),))
+
+    def evidence(self, ids: Iterable[str]) -> dict[str, Evidence]:
+        tail = "WHERE e.id IN (SELECT value FROM json_each(?))"
+        return {record.id: record for record in read_evidence(self._connection, tail, (id_list(ids),))}
+
+    def evidence_by_origin(self, scope: Scope, origins: Iterable[str]) -> dict[str, Evidence]:
+        row = find_scope(self._connection, scope)
+        if row is None:
+            return {}
+        tail = "WHERE e.scope = ? AND e.origin IN (SELECT value FROM json_each(?))"
+        found = read_evidence(self._connection, tail, (row.no, id_list(origins)))
+        return {record.origin: record for record in found}
+
+    def formed(self, evidence_ids: Iterable[str]) -> set[str]:
+        return {row[0] for row in self._connection.execute(statement("formed"), (id_list(evidence_ids),))}
+
+    def heads(self, scope: Scope, keys: Iterable[tuple[str, str]]) -> list[MemoryRecord]:
+        row = find_scope(self._connection, scope)
+        pairs = list(dict.fromkeys(keys))
+        if row is None or not pairs:
+            return []
+        either = " OR ".join(["(m.subject = ? AND m.attribute = ?)"] * len(pairs))
+        tail = f"WHERE m.scope = ? AND m.state = 'current' AND m.attribute IS NOT NULL AND ({either}) ORDER BY m.no"
+        values = (row.no, *(part for pair in pairs for part in pair))
+        return list(read_memories(self._connection, tail, values).values())
+
+    def page(self, query: PageQuery) -> list[MemoryRecord]:
+        row = find_scope(self._connection, query.scope)
+        if row is None:
+            return []
+        tail = "WHERE m.scope = ? AND m.state IN (SELECT value FROM json_each(?))"
+        values: list[Any] = [row.no, id_list(state.value for state in query.states)]
+        if query.kinds is not None:
+            tail += " AND m.kind IN (SELECT value FROM json_each(?))"
+            values.append(id_list(kind.value for kind in query.kinds))
+        if query.said_from is not None:
+            tail += " AND m.memory_at >= ?"
+            values.append(to_micros(query.said_from))
+        if query.said_until is not None:
+            tail += " AND m.memory_at < ?"
+            values.append(to_micros(query.said_until))
+        if query.live_at is not None:
+            tail += " AND (m.valid_until IS NULL OR m.valid_until > ?)"
+            values.append(to_micros(query.live_at))
+        if query.after is not None:
+            tail += " AND (m.recorded_at, m.id) < (?, ?)"
+            values += [to_micros(query.after[0]), query.after[1]]
+        tail += " ORDER BY m.recorded_at DESC, m.id DESC LIMIT ?"
+        return list(read_memories(self._connection, tail, (*values, query.limit)).values())
+
+    def count(self, scope: Scope, lens: Lens) -> int:
+        row = find_scope(self._connection, scope)
+        if row is None:
+            return 0
+        with self._cache.parts(self._connection, row.no, Unit.MEMORY, row.changes, None) as parts:
+            return sum(int((part.usable & part.index.visible(self._connection, lens)).sum()) for part in parts)
+
+    def pool(
+        self,
+        scope: Scope,
+        unit: Unit,
+        *,
+        model: str,
+        vector: Matrix | None,
+        terms: Sequence[str],
+        lens: Lens,
+        limit: int,
+    ) -> list[PoolEntry]:
+        known = self._model(model) if vector is not None else None
+        if known is not None and vector is not None and vector.shape != (known.dimensions,):
+            raise other_shape(model, vector.shape, known.dimensions)
+        row = find_scope(self._connection, scope)
+        if row is None:
+            return []
+        with self._cache.parts(self._connection, row.no, unit, row.changes, known) as parts:
+            return pool(
+                self._connection,
+                row.no,
+                unit,
+                parts,
+                vector=None if known is None else vector,
+                terms=terms,
+                lens=lens,
+                limit=limit,
+            )
+
+    def recent(self, scope: Scope, session_id: str, *, before: datetime, limit: int) -> list[Evidence]:
+        row = find_scope(self._connection, scope)
+        if row is None:
+            return []
+        tail = (
+            "WHERE e.scope = ? AND e.session_id = ? AND e.occurred_at <= ? AND e.status = 'active'"
+            " ORDER BY e.occurred_at DESC, e.no DESC LIMIT ?"
+        )
+        return read_evidence(self._connection, tail, (row.no, session_id, to_micros(before), limit))[::-1]
+
+    def transitions(self, memory_id: str) -> tuple[Transition, ...]:
+        rows = self._connection.execute(statement("transitions"), (memory_id,))
+        return tuple(transition_from(memory_id, row) for row in rows)
+
+    def chain(self, memory_id: str) -> list[MemoryRecord]:
+        numbers = [row[0] for row in self._connection.execute(statement("chain"), (memory_id,))]
+        tail = "WHERE m.no IN (SELECT value FROM json_each(?))"
+        return list(self._keyed_memories(tail, (json.dumps(numbers),)).values())
+
+    def outcome(self, scope: Scope, request_id: str) -> tuple[str, Mapping[str, Any] | None] | None:
+        row = find_scope(self._connection, scope)
+        values = (row.no if row else 0, request_id, to_micros(self._now()))
+        found = self._connection.execute(statement("request"), values).fetchone()
+        return None if found is None else (found[0], None if found[1] is None else json.loads(found[1]))
+
+    def unindexed(self, unit: Unit, model: str, limit: int) -> list[str]:
+        return [key for (key,) in self._connection.execute(statement(f"unindexed_{unit.value}"), (model, limit))]
+
+    def stats(self) -> Mapping[str, Any]:
+        def number(name: str) -> int:
+            found: int = self._connection.execute(statement(name)).fetchone()[0]
+            return found
+
+        models = self._connection.execute(statement("model_figures"))
+        return {
+            "scopes": number("count_scopes"),
+            "evidence": number("count_evidence"),
+            "unformed": number("count_unformed"),
+            "memories": number("count_memories"),
+            "indexable": number("count_indexable"),
+            "by_state": dict(self._connection.execute(statement("count_by_state"))),
+            "ledger": number("count_ledger"),
+            "bytes": number("page_count") * number("page_size"),
+            "schema": number("schema"),
+            "models": {
+                name: {"dimensions": dimensions, "memories": memories, "evidence": evidence}
+                for name, dimensions, memories, evidence in models
+            },
+        }
+
+    def _model(self, name: str) -> Model | None:
+        row = self._connection.execute("SELECT no, dimensions FROM models WHERE name = ?", (name,)).fetchone()
+        return None if row is None else Model(*row)
+
+    def _keyed_memories(self, tail: str, values: tuple[Any, ...]) -> dict[str, MemoryRecord]:
+        return {memory.id: memory for memory in read_memories(self._connection, tail, values).values()}

@@ -1,0 +1,82 @@
+"""The vectors of a scope's records as one matrix, several windows per record."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+
+import numpy as np
+
+from memwell.domain.plan import Unit
+from memwell.engine.ports import Matrix
+from memwell.storage.sqlite.columns import Columns, Numbers
+from memwell.storage.sqlite.grown import Grown
+
+Blob = bytes
+_GONE = -1
+_CHUNK = 4096
+
+_MEMORIES = "SELECT v.record, v.data FROM memories r JOIN memory_vectors v ON v.record = r.no "
+_EVIDENCE = "SELECT v.record, v.data FROM evidence r JOIN evidence_vectors v ON v.record = r.no "
+_BASE = {Unit.MEMORY: _MEMORIES, Unit.EVIDENCE: _EVIDENCE}
+_CHANGED = "WHERE r.scope = ? AND r.changed > ? AND v.model = ? ORDER BY r.no"
+_LISTED = "WHERE r.no IN (SELECT value FROM json_each(?)) AND v.model = ? ORDER BY r.no"
+
+
+class Windows:
+    """Vectors of one model.
+
+    Attributes:
+        model: the model's row number.
+    """
+
+    def __init__(self, model: int, dimensions: int) -> None:
+        self.model = model
+        self._matrix = Grown(np.float32, dimensions)
+        self._owner = Grown(np.int64)  # row of the record, or _GONE
+        self._gone = 0
+
+    @property
+    def bytes(self) -> int:
+        return self._matrix.bytes + self._owner.bytes
+
+    @property
+    def mostly_gone(self) -> bool:
+        """Whether so many vectors were replaced that reading anew is better."""
+        return self._gone > len(self._owner) // 2
+
+    def read_on(self, connection: sqlite3.Connection, columns: Columns, scope: int, after: int) -> None:
+        """Take over the vectors of the records that changed after ``after``; ``columns`` has them already."""
+        if after and len(self._owner):
+            stale = np.flatnonzero(columns.changed > after)
+            dropped = np.isin(self._owner.rows, stale)
+            self._gone += int(dropped.sum())
+            self._owner.rows[dropped] = _GONE
+        self._take(columns, connection.execute(_BASE[columns.unit] + _CHANGED, (scope, after, self.model)))
+
+    def read_listed(self, connection: sqlite3.Connection, columns: Columns, numbers: Numbers) -> None:
+        """Take over the vectors of the records of these numbers; ``columns`` has them already."""
+        listed = json.dumps(numbers.tolist())
+        self._take(columns, connection.execute(_BASE[columns.unit] + _LISTED, (listed, self.model)))
+
+    def _take(self, columns: Columns, cursor: sqlite3.Cursor) -> None:
+        while rows := cursor.fetchmany(_CHUNK):
+            self._add(columns, rows)
+
+    def _add(self, columns: Columns, rows: Sequence[tuple[int, Blob]]) -> None:
+        width = self._matrix.rows.shape[1]
+        counts = [len(data) // (4 * width) for _, data in rows]
+        self._matrix.extend(np.frombuffer(b"".join(data for _, data in rows), "<f4").reshape(-1, width))
+        self._owner.extend(np.repeat(columns.places([no for no, _ in rows]), counts))
+
+    def best(self, vector: Matrix, records: int) -> Matrix:
+        """Highest dot product of ``vector`` with any window of each record; ``-inf`` where it has none."""
+        found = np.full(records, -np.inf, np.float32)
+        owner = self._owner.rows
+        products = self._matrix.rows @ vector
+        kept = owner >= 0
+        if not kept.all():
+            owner, products = owner[kept], products[kept]
+        np.maximum.at(found, owner, products)
+        return found

@@ -1,0 +1,236 @@
+"""The rows of a plan's changes, written inside the transaction that ``store`` holds."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import struct
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from itertools import count
+
+from memwell.domain.changes import Changes, Entry, Named, named_ids
+from memwell.domain.evidence import Evidence
+from memwell.domain.memory import Links, MemoryRecord
+from memwell.domain.plan import IndexRecord, Plan, Unit
+from memwell.storage.refusals import other_dimensions
+from memwell.storage.sqlite.rows import (
+    EVIDENCE_COLUMNS,
+    MEMORY_COLUMNS,
+    evidence_row,
+    id_list,
+    memory_row,
+    read_evidence,
+    read_memories,
+    transition_row,
+)
+from memwell.storage.values import evidence_terms, memory_terms, needs_index, to_micros
+
+HASH_BYTES = 16
+
+
+def _insert(table: str, columns: str) -> str:
+    names = columns.split(", ")
+    return f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(names))})"
+
+
+def _upsert(table: str, columns: str) -> str:
+    settings = ", ".join(f"{name} = excluded.{name}" for name in columns.split(", ") if name != "no")
+    return f"{_insert(table, columns)} ON CONFLICT (no) DO UPDATE SET {settings}"
+
+
+_ADD_EVIDENCE = _insert("evidence", f"no, scope, changed, {EVIDENCE_COLUMNS}")
+_PUT_MEMORY = _upsert("memories", f"no, scope, changed, {MEMORY_COLUMNS}")
+_ADD_SOURCE = _insert("sources", "memory, position, evidence, start_char, end_char, said_at")
+_ADD_LINK = _insert("links", "memory, relation, position, other")
+_ADD_TRANSITION = _insert("transitions", "memory, revision, state, valid_until, muted_at, at, cause, plan_id")
+_ADD_LINE = _insert("ledger", "seq, origin_device, origin_seq, clock, plan_id, operation, record_id, content_hash, at")
+
+
+def read_named(connection: sqlite3.Connection, scope: int, plan: Plan) -> Named:
+    """The records that ``plan`` names, for ``changes.resolve``."""
+    memory_ids, evidence_ids, origins = named_ids(plan)
+    memories: Iterable[MemoryRecord] = ()
+    evidence: Iterable[Evidence] = ()
+    by_origin: Iterable[Evidence] = ()
+    if memory_ids:
+        tail = "WHERE m.id IN (SELECT value FROM json_each(?))"
+        memories = read_memories(connection, tail, (id_list(memory_ids),)).values()
+    if evidence_ids:
+        tail = "WHERE e.id IN (SELECT value FROM json_each(?))"
+        evidence = read_evidence(connection, tail, (id_list(evidence_ids),))
+    if origins:
+        tail = "WHERE e.scope = ? AND e.origin IN (SELECT value FROM json_each(?))"
+        by_origin = read_evidence(connection, tail, (scope, id_list(origins)))
+    return Named(
+        memories={memory.id: memory for memory in memories},
+        evidence={record.id: record for record in evidence},
+        origins={record.origin: record for record in by_origin},
+    )
+
+
+class Writer:
+    """Writes one plan's changes to one scope.
+
+    Args:
+        scope: the scope's row number.
+        change: the scope's change counter after this plan.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, plan: Plan, named: Named, scope: int, change: int) -> None:
+        self._connection = connection
+        self._plan = plan
+        self._named = named
+        self._scope = scope
+        self._change = change
+
+    def records(self, changes: Changes) -> None:
+        """Evidence and memories with their sources, links and transitions, and the marks of what was formed."""
+        self._evidence_numbers = self._numbered("evidence", [record.id for record in changes.evidence])
+        created = [key for key in changes.memories if key in changes.created]
+        self._memory_numbers = self._numbered("memories", created)
+        self._find_numbers(changes)
+        self._add_evidence(changes.evidence)
+        self._put_memories(changes)
+        steps = [(self._memory_numbers[step.memory_id], *transition_row(step)) for step in changes.transitions]
+        self._connection.executemany(_ADD_TRANSITION, steps)
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO formed VALUES (?)", [(self._evidence_numbers[key],) for key in changes.formed]
+        )
+
+    def words(self, changes: Changes) -> None:
+        """Keyword index rows of new records."""
+        add_words(
+            self._connection,
+            Unit.EVIDENCE,
+            [
+                (self._evidence_numbers[record.id], self._scope, " ".join(evidence_terms(record)))
+                for record in changes.evidence
+                if needs_index(record)
+            ],
+        )
+        add_words(
+            self._connection,
+            Unit.MEMORY,
+            [
+                (self._memory_numbers[key], self._scope, " ".join(memory_terms(changes.memories[key])))
+                for key in self._memory_numbers
+                if key in changes.created
+            ],
+        )
+
+    def vectors(self, items: Sequence[IndexRecord]) -> None:
+        """Vectors, each record's in place of earlier ones.
+
+        Raises:
+            PlanRejectedError: a model is known with another number of dimensions.
+        """
+        for item in items:
+            numbers = self._memory_numbers if item.unit is Unit.MEMORY else self._evidence_numbers
+            number, table = numbers[item.record_id], f"{item.unit.value}_vectors"
+            if item.vectors:
+                spans = b"".join(struct.pack("<ii", vector.start, vector.end) for vector in item.vectors)
+                data = b"".join(vector.data for vector in item.vectors)
+                row = (number, self._model(item), spans, data)
+                self._connection.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?)", row)
+            else:
+                self._connection.execute(f"DELETE FROM {table} WHERE record = ?", (number,))
+            records = "memories" if item.unit is Unit.MEMORY else "evidence"
+            self._connection.execute(f"UPDATE {records} SET changed = ? WHERE no = ?", (self._change, number))
+
+    def ledger(self, entries: Sequence[Entry]) -> int:
+        """One line per entry, and one for a plan without any; returns the last line's sequence."""
+        meta = dict(self._connection.execute("SELECT name, value FROM meta"))
+        device, key = meta["device"], meta["hash_key"]
+        last = self._connection.execute("SELECT max(seq) FROM ledger").fetchone()[0] or 0
+        at = to_micros(self._plan.at)
+        lines = []
+        for seq, entry in zip(count(last + 1), entries or (Entry("plan", "", ""),), strict=False):
+            clock = json.dumps({device: seq})
+            what = (self._plan.id, entry.operation, entry.record_id or None, _digest(entry.content, key), at)
+            lines.append((seq, device, seq, clock, *what))
+        self._connection.executemany(_ADD_LINE, lines)
+        return last + len(lines)
+
+    def _numbered(self, table: str, ids: Sequence[str]) -> dict[str, int]:
+        """The next free row numbers of ``table`` for new ``ids``."""
+        if not ids:
+            return {}
+        last = self._connection.execute(f"SELECT max(no) FROM {table}").fetchone()[0] or 0
+        return dict(zip(ids, count(last + 1), strict=False))
+
+    def _find_numbers(self, changes: Changes) -> None:
+        """Row numbers of the stored records that the changes refer to."""
+        evidence: set[str] = set(changes.formed)
+        memories: set[str] = set(changes.memories)
+        for key, memory in changes.memories.items():
+            evidence.update(source.evidence_id for source in memory.sources)
+            for _, others in _new_links(self._named.memories.get(key), memory):
+                memories.update(others)
+        for item in changes.vectors:
+            (memories if item.unit is Unit.MEMORY else evidence).add(item.record_id)
+        for numbers, table, wanted in (
+            (self._evidence_numbers, "evidence", evidence),
+            (self._memory_numbers, "memories", memories),
+        ):
+            missing = wanted - numbers.keys()
+            if missing:
+                query = f"SELECT id, no FROM {table} WHERE id IN (SELECT value FROM json_each(?))"
+                numbers.update(self._connection.execute(query, (id_list(missing),)))
+
+    def _add_evidence(self, records: Sequence[Evidence]) -> None:
+        self._connection.executemany(
+            _ADD_EVIDENCE,
+            [
+                (self._evidence_numbers[record.id], self._scope, self._change, *evidence_row(record))
+                for record in records
+            ],
+        )
+
+    def _put_memories(self, changes: Changes) -> None:
+        numbers = self._memory_numbers
+        rows = [
+            (numbers[key], self._scope, self._change, *memory_row(memory)) for key, memory in changes.memories.items()
+        ]
+        self._connection.executemany(_PUT_MEMORY, rows)
+        sources = []
+        links = []
+        for key, memory in changes.memories.items():
+            before = self._named.memories.get(key)
+            known = len(before.sources) if before else 0
+            for position, source in enumerate(memory.sources[known:], known):
+                evidence = self._evidence_numbers[source.evidence_id]
+                row = (numbers[key], position, evidence, source.start, source.end, to_micros(source.said_at))
+                sources.append(row)
+            for relation, others in _new_links(before, memory):
+                known = len(getattr(before.links, relation)) if before else 0
+                links += [(numbers[key], relation, n, numbers[other]) for n, other in enumerate(others, known)]
+        self._connection.executemany(_ADD_SOURCE, sources)
+        self._connection.executemany(_ADD_LINK, links)
+
+    def _model(self, item: IndexRecord) -> int:
+        dimensions = len(item.vectors[0].data) // 4
+        query = "SELECT no, dimensions FROM models WHERE name = ?"
+        row = self._connection.execute(query, (item.model,)).fetchone()
+        if row is None:
+            insert = "INSERT INTO models (name, dimensions) VALUES (?, ?)"
+            return int(self._connection.execute(insert, (item.model, dimensions)).lastrowid or 0)
+        if row[1] != dimensions:
+            raise other_dimensions(self._plan, item.model, dimensions, row[1])
+        return int(row[0])
+
+
+def _digest(content: str, key: bytes) -> bytes | None:
+    return blake2b(content.encode(), key=key, digest_size=HASH_BYTES).digest() if content else None
+
+
+def add_words(connection: sqlite3.Connection, unit: Unit, rows: Iterable[tuple[int, int, str]]) -> None:
+    """Add rows of record number, scope number and space-joined terms to the keyword index of ``unit``."""
+    connection.executemany(f"INSERT INTO {unit.value}_words (rowid, scope, words) VALUES (?, ?, ?)", rows)
+
+
+def _new_links(before: MemoryRecord | None, after: MemoryRecord) -> list[tuple[str, tuple[str, ...]]]:
+    """Links that ``after`` has beyond ``before``; a plan only ever appends some."""
+    known = before.links if before else Links()
+    found = ((name, getattr(after.links, name)[len(getattr(known, name)) :]) for name in Links.__slots__)
+    return [(name, others) for name, others in found if others]

@@ -1,0 +1,68 @@
+"""How values lie in a store: times as integers, mappings as JSON, texts as index terms. The same for every store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from memwell.domain.evidence import Evidence
+from memwell.domain.indexed import evidence_prefix, memory_prefix
+from memwell.domain.memory import MemoryRecord
+from memwell.domain.text import terms
+from memwell.errors import PlanRejectedError
+
+REQUEST_LIFE = timedelta(days=7)
+LOCK_LIFE = timedelta(seconds=30)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def to_micros(moment: datetime) -> int:
+    """Microseconds since 1970-01-01 UTC; exact."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def from_micros(micros: int) -> datetime:
+    """The UTC time that ``to_micros`` gave."""
+    return _EPOCH + timedelta(microseconds=micros)
+
+
+def to_json(value: Mapping[str, Any] | list[str] | None) -> str | None:
+    """JSON text, ASCII only; ``None`` for what is empty.
+
+    Raises:
+        PlanRejectedError: a part of ``value`` has no JSON form.
+    """
+    if not value:
+        return None
+    try:
+        return json.dumps(value, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        raise PlanRejectedError(
+            f"{str(value)[:80]} has no JSON form: {error}",
+            remedy="use text, numbers, booleans, lists and mappings with text keys only",
+        ) from None
+
+
+def mapping_from_json(text: str | None) -> dict[str, Any]:
+    """The mapping that ``to_json`` wrote."""
+    loaded: dict[str, Any] = json.loads(text) if text else {}
+    return loaded
+
+
+def memory_terms(memory: MemoryRecord) -> list[str]:
+    """Index terms of a memory: its content, who said it, and whom it is about if that is not the user."""
+    about = "" if memory.subject == "user" else f"{memory.subject} "
+    return terms(about + memory_prefix(memory.qualifiers) + memory.content)
+
+
+def needs_index(evidence: Evidence) -> bool:
+    """Whether evidence is found by its words: what assistants and tools said is not."""
+    return evidence.speaker.supports_memories
+
+
+def evidence_terms(evidence: Evidence) -> list[str]:
+    """Index terms of evidence: its content and the name of the person who spoke."""
+    return terms(evidence_prefix(evidence) + evidence.content)
