@@ -157,6 +157,7 @@ def test_the_doctor_names_what_is_no_store(cli: Cli) -> None:
 def test_the_version_and_the_help_are_printed(cli: Cli) -> None:
     assert cli.ok("--version").out.startswith("memwell ")
     help_text = cli.ok("--help").out
+    assert cli.ok().out == help_text
     for verb in ("init", "add", "search", "import", "demo", "doctor"):
         assert verb in help_text
 
