@@ -80,7 +80,7 @@ def test_event_time_is_the_speakers_day_whatever_the_process_zone(tmp_path: Path
         "import sys; from memwell import Memory\n"
         "with Memory(sys.argv[1], user_id='a') as m:\n"
         "    w = m.add('yesterday I ran a marathon', at='2024-01-01T23:30:00-08:00')\n"
-        "    print(m.get(w.memory_ids[0]).occurred_at.isoformat())\n"
+        "    print(m.get(w.memory_ids[0]).occurred_at.date())\n"
     )
     seen = {
         subprocess.run(
@@ -92,7 +92,7 @@ def test_event_time_is_the_speakers_day_whatever_the_process_zone(tmp_path: Path
         ).stdout.strip()
         for i, zone in enumerate(("UTC", "Asia/Shanghai", "America/Los_Angeles"))
     }
-    assert seen == {"2023-12-31T08:00:00+00:00"}
+    assert seen == {"2023-12-31"}
 
 
 def test_search_changes_nothing(memory: Memory, tmp_path: Path) -> None:
