@@ -18,6 +18,7 @@ class BuiltinJudge:
     """Deterministic rules; see ``relations.relate``."""
 
     name = "builtin/1"
+    local = True
 
     def __init__(self, languages: tuple[Language, ...] | None = None, constants: Constants | None = None) -> None:
         self._languages = languages

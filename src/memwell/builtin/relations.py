@@ -161,7 +161,7 @@ def _retires(
         return None
     if later.wording.has("ended") and not adds and touches and similarity >= limits["ended"]:
         return Relation(Action.NEGATE, sure["ended"], "ends: said to be over")
-    if shared is not None and shared[1].single and not same and not adds and similarity >= limits["attribute"]:
+    if shared is not None and shared[1].single and not same and not adds:
         return Relation(Action.OVERRIDE, sure["attribute"], f"replaces: same attribute {shared[1].name}, later")
     if adds:
         return None
