@@ -62,7 +62,7 @@ def test_the_ledger_holds_no_text(store: SqliteStore, path: Path) -> None:
 
 
 def test_content_hashes_are_keyed_by_store(tmp_path: Path) -> None:
-    hashes: set[str] = set()
+    hashes: set[bytes] = set()
     for name in ("a.db", "b.db"):
         store = SqliteStore(tmp_path / name, clock=CLOCK)
         store.apply(make_plan("p1", *statement("1", "xylophone", EMBEDDER)))
