@@ -23,6 +23,7 @@ _NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'-]+")
 class Constants:
     """The figures of ``judge.toml``."""
 
+    shift: Mapping[str, float]
     similarity: Mapping[str, float]
     confidence: Mapping[str, float]
 
@@ -30,7 +31,7 @@ class Constants:
 @lru_cache(maxsize=1)
 def load_constants() -> Constants:
     data = tomllib.loads((files("memwell.builtin") / "judge.toml").read_text(encoding="utf-8"))
-    return Constants(data["similarity"], data["confidence"])
+    return Constants(data["shift"], data["similarity"], data["confidence"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,8 @@ def relate(earlier: Statement, later: Statement, similarity: float, corrects: bo
         similarity: centred cosine of the two.
         corrects: the message says that something said before was wrong.
     """
+    if earlier.wording.language is later.wording.language:
+        similarity -= constants.shift.get(later.wording.language.code, 0.0)
     limits, sure = constants.similarity, constants.confidence
     nothing = Relation(Action.SUPPLEMENT, sure["independent"], "independent")
     if earlier.wording.normal == later.wording.normal:
