@@ -36,6 +36,7 @@ CUES: Final = frozenset(
         "ended",
         "correction",
         "change",
+        "switch",
         "additive",
         "limit",
         "not_limit",

@@ -90,15 +90,11 @@ def shared_attribute(earlier: Statement, later: Statement) -> tuple[Attribute, A
     return next(((known[item.name], item) for item in later.wording.attributes if item.name in known), None)
 
 
-def shared_words(earlier: Statement, later: Statement) -> frozenset[str]:
-    """Content words (for unspaced scripts: character pairs) of both statements."""
-
-    def words(statement: Statement) -> frozenset[str]:
-        pack = statement.wording.language
-        found = terms(statement.text)
-        return frozenset(word for word in found if word not in pack.stopwords and (pack.spaced or len(word) > 1))
-
-    return words(earlier) & words(later)
+def content_words(statement: Statement) -> frozenset[str]:
+    """Words (for unspaced scripts: character pairs) of a statement without stop words."""
+    pack = statement.wording.language
+    found = terms(statement.text)
+    return frozenset(word for word in found if word not in pack.stopwords and (pack.spaced or len(word) > 1))
 
 
 def relate(earlier: Statement, later: Statement, similarity: float, corrects: bool, constants: Constants) -> Relation:
@@ -153,8 +149,10 @@ def _retires(
     both_events = earlier.kind is Kind.EVENT and later.kind is Kind.EVENT
     adds = later.wording.has("additive")
     plan = later.kind is Kind.INTENTION
-    touches = bool(shared_words(earlier, later)) or shared is not None
-    if corrects and similarity >= limits["correct"] and touches and not same:
+    words = content_words(earlier)
+    common = words & content_words(later)
+    touches = bool(common) or shared is not None
+    if corrects and similarity >= limits["correct"] and not same:
         return Relation(Action.CORRECT, sure["correction"], "corrects: said to be wrong")
     if earlier.kind is Kind.INTENTION and not plan:
         if later.wording.has("done") and similarity >= limits["done"] and touches:
@@ -162,16 +160,18 @@ def _retires(
         return None
     if both_events or plan:
         return None
-    if later.wording.has("ended") and not adds and touches and similarity >= limits["ended"]:
+    if later.wording.has("ended") and not adds and similarity >= limits["ended"]:
         return Relation(Action.NEGATE, sure["ended"], "ends: said to be over")
     if shared is not None and shared[1].single and not same and not adds and similarity >= limits["attribute"]:
         return Relation(Action.OVERRIDE, sure["attribute"], f"replaces: same attribute {shared[1].name}, later")
     if adds:
         return None
-    if earlier.polarity is not later.polarity and similarity >= limits["opposite"] and touches:
-        action = Action.NEGATE if later.polarity is Polarity.NEGATIVE else Action.OVERRIDE
-        return Relation(action, sure["opposite"], "replaces: the opposite, later")
-    if later.wording.has("change") and similarity >= limits["change"] and touches:
+    averse = earlier.wording.has("aversion") or later.wording.has("aversion")
+    denies = earlier.polarity is Polarity.POSITIVE and later.polarity is Polarity.NEGATIVE and not averse
+    if denies and len(common) >= limits["opposite_words"] * len(words):
+        return Relation(Action.NEGATE, sure["opposite"], "ends: denied")
+    switches = later.wording.has("switch") and similarity >= limits["switch"]
+    if switches or (later.wording.has("change") and similarity >= limits["change"] and touches):
         return Relation(Action.OVERRIDE, sure["change"], "replaces: said to have changed")
     return None
 
