@@ -43,6 +43,7 @@ class Wording:
     normal: str
     numbers: frozenset[str]
     names: frozenset[str]
+    words: frozenset[str]
     attributes: tuple[Attribute, ...]
 
     def has(self, cue: str) -> bool:
@@ -80,6 +81,7 @@ def wording(text: str, languages: tuple[Language, ...]) -> Wording:
         normal=normal_form(text),
         numbers=frozenset(_NUMBER.findall(text)),
         names=frozenset(fold(name) for name in _NAME.findall(text)),
+        words=frozenset(terms(text)),
         attributes=attributes_of(folded, language),
     )
 
@@ -133,7 +135,7 @@ def _repeats(earlier: Statement, later: Statement, similarity: float, same: bool
         return False
     if same:
         return similarity >= constants.similarity["duplicate_value"]
-    return similarity >= constants.similarity["duplicate"] and later.wording.names <= earlier.wording.names
+    return similarity >= constants.similarity["duplicate"] and later.wording.names <= earlier.wording.words
 
 
 def _retires(
@@ -154,21 +156,20 @@ def _retires(
     touches = bool(common) or shared is not None
     if corrects and similarity >= limits["correct"] and not same:
         return Relation(Action.CORRECT, sure["correction"], "corrects: said to be wrong")
-    if earlier.kind is Kind.INTENTION and not plan:
-        if later.wording.has("done") and similarity >= limits["done"] and touches:
-            return Relation(Action.OVERRIDE, sure["done"], "replaces: the plan is carried out")
-        return None
     if both_events or plan:
         return None
     if later.wording.has("ended") and not adds and similarity >= limits["ended"]:
         return Relation(Action.NEGATE, sure["ended"], "ends: said to be over")
+    if earlier.kind is Kind.INTENTION:
+        done = later.wording.has("done") and similarity >= limits["done"]
+        return Relation(Action.OVERRIDE, sure["done"], "replaces: the plan is carried out") if done else None
     if shared is not None and shared[1].single and not same and not adds and similarity >= limits["attribute"]:
         return Relation(Action.OVERRIDE, sure["attribute"], f"replaces: same attribute {shared[1].name}, later")
     if adds:
         return None
     averse = earlier.wording.has("aversion") or later.wording.has("aversion")
     denies = earlier.polarity is Polarity.POSITIVE and later.polarity is Polarity.NEGATIVE and not averse
-    if denies and len(common) >= limits["opposite_words"] * len(words):
+    if denies and words and len(common) >= limits["opposite_words"] * len(words):
         return Relation(Action.NEGATE, sure["opposite"], "ends: denied")
     switches = later.wording.has("switch") and similarity >= limits["switch"]
     if switches or (later.wording.has("change") and similarity >= limits["change"] and touches):
