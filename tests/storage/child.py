@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from memwell.domain.lens import Lens
 from memwell.domain.plan import Unit
 from memwell.domain.scope import Scope
+from memwell.engine.ports import PoolQuery
 from memwell.storage.sqlite import SqliteStore
 from memwell.testing.doubles import ALICE, HashEmbedder, make_plan, statement
 from memwell.testing.faults import armed
@@ -47,7 +48,9 @@ def read(store: SqliteStore, seconds: float) -> None:
         while time.monotonic() < deadline:
             terms = ["statement"]
             pool = view.pool(
-                ALICE, Unit.MEMORY, model="", vector=None, terms=terms, lens=Lens(now=datetime.now(UTC)), limit=10**6
+                ALICE,
+                Unit.MEMORY,
+                PoolQuery(model="", vector=None, terms=terms, lens=Lens(now=datetime.now(UTC)), limit=10**6),
             )
             if len(pool) != first or view.count(ALICE, Lens(now=datetime.now(UTC))) != first:
                 sys.exit("the view changed under its reader")

@@ -17,7 +17,7 @@ from memwell.domain.lens import Lens
 from memwell.domain.memory import Kind, Links, Source, State
 from memwell.domain.plan import AddEvidence, AddMemory, AddSources, MarkFormed, Operation, Plan, Request, Retire, Unit
 from memwell.domain.text import query_terms
-from memwell.engine.ports import PageQuery, PoolEntry, Store, View
+from memwell.engine.ports import PageQuery, PoolEntry, PoolQuery, Store, View
 from memwell.errors import MemwellError
 from memwell.storage.memory import MemoryStore
 from memwell.storage.sqlite import SqliteStore
@@ -226,7 +226,9 @@ class TwoStores(RuleBasedStateMachine):
         def pool(view: View, limit: int) -> list[PoolEntry]:
             vector = None if text is None else model.query(text)
             terms = query_terms(words)
-            return view.pool(scope, unit, model=model.model, vector=vector, terms=terms, lens=lens, limit=limit)
+            return view.pool(
+                scope, unit, PoolQuery(model=model.model, vector=vector, terms=terms, lens=lens, limit=limit)
+            )
 
         with self.model.view() as one, self.sqlite.view() as two:
             expected, found = pool(one, 99), pool(two, 99)

@@ -13,6 +13,7 @@ import pytest
 
 from memwell.domain.lens import Lens
 from memwell.domain.plan import Unit
+from memwell.engine.ports import PoolQuery
 from memwell.storage.sqlite import FAULT_POINTS, SqliteStore
 from memwell.testing.doubles import ALICE, START, FakeClock, HashEmbedder, make_plan, statement
 from tests.storage.conftest import StartChild
@@ -23,7 +24,7 @@ LATE = Lens(now=START.replace(year=2100))
 
 def _found(store: SqliteStore, words: list[str]) -> list[str]:
     with store.view() as view:
-        pool = view.pool(ALICE, Unit.MEMORY, model="", vector=None, terms=words, lens=LATE, limit=10_000)
+        pool = view.pool(ALICE, Unit.MEMORY, PoolQuery(model="", vector=None, terms=words, lens=LATE, limit=10_000))
     return [entry.record_id for entry in pool]
 
 
@@ -56,11 +57,15 @@ def test_a_warm_cache_sees_what_another_process_wrote(store: SqliteStore, start_
             assert "mem_other_2" in _found(store, ["other"])
             # The held view is older than the cache now.
             pool = held.pool(
-                ALICE, Unit.MEMORY, model=EMBEDDER.model, vector=vector, terms=["statement"], lens=LATE, limit=99
+                ALICE,
+                Unit.MEMORY,
+                PoolQuery(model=EMBEDDER.model, vector=vector, terms=["statement"], lens=LATE, limit=99),
             )
             assert len(pool) == held.count(ALICE, LATE) == seen
     with store.view() as view:
-        pool = view.pool(ALICE, Unit.MEMORY, model=EMBEDDER.model, vector=vector, terms=[], lens=LATE, limit=1)
+        pool = view.pool(
+            ALICE, Unit.MEMORY, PoolQuery(model=EMBEDDER.model, vector=vector, terms=[], lens=LATE, limit=1)
+        )
     assert [entry.record_id for entry in pool] == ["mem_other_2"]
 
 

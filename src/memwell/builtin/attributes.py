@@ -29,6 +29,7 @@ class Attribute:
     value: str
     kind: Kind
     single: bool
+    group: str
     position: int
 
 
@@ -43,7 +44,7 @@ def _attribute(rule: AttributeRule, folded: str) -> Attribute | None:
     if match is None or (rule.exclude and compiled(rule.exclude).search(folded)):
         return None
     group = next((index for index, value in enumerate(match.groups(), 1) if value), 0)
-    return Attribute(rule.name, match.group(group).strip(), rule.kind, rule.single, match.start(group))
+    return Attribute(rule.name, match.group(group).strip(), rule.kind, rule.single, rule.group, match.start(group))
 
 
 @lru_cache(maxsize=4096)

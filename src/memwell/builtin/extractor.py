@@ -191,7 +191,7 @@ def _statements(reading: _Reading, span: Span) -> list[tuple[tuple[int, ...], Sp
     starts: list[int] = []
     names: set[str] = set()
     for index in indexes:
-        found = {item.name for item in attributes_of(reading.part(reading.turn.segments[index]), reading.language)}
+        found = {item.group for item in attributes_of(reading.part(reading.turn.segments[index]), reading.language)}
         if found and not found & names and not reading.language.has("limit", reading.part(span)):
             starts.append(index)
             names |= found

@@ -36,6 +36,7 @@ CUES: Final = frozenset(
         "ended",
         "correction",
         "change",
+        "switch",
         "additive",
         "limit",
         "not_limit",
@@ -57,6 +58,7 @@ CUES: Final = frozenset(
 )
 _PART = re.compile(r"\{([a-z_]+)\}")
 _VALUE_CHARS: Final = 48
+_STOPS: Final = ",;!?，。；！？、"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +67,14 @@ class AttributeRule:
 
     Attributes:
         single: one value at a time; a later one replaces it.
+        group: attributes of one group say one thing together, so that a sentence is not cut between them.
         exclude: pattern that shows that the wording means something else, or ``""``.
     """
 
     name: str
     kind: Kind
     single: bool
+    group: str
     pattern: str
     exclude: str
 
@@ -197,7 +201,8 @@ def read_language(name: str, text: str) -> Language:
 
 def _language(data: dict[str, Any]) -> Language:
     parts = {**data["parts"], **_time_parts(data)}
-    parts["v"] = f"([^\n]{{1,{_VALUE_CHARS}}}?)(?={parts['value_end']})"
+    parts["w"] = f"([^\\n{_STOPS}]{{1,{_VALUE_CHARS}}}?)"
+    parts["v"] = f"{parts['w']}(?={parts['value_end']})"
     spaced = bool(data["spaced"])
 
     def pattern(*alternatives: str, whole_words: bool = spaced) -> str:
@@ -224,6 +229,7 @@ def _language(data: dict[str, Any]) -> Language:
                 name=key,
                 kind=Kind(entry["kind"]),
                 single=entry["single"],
+                group=entry.get("group", key),
                 pattern=pattern(*entry["patterns"]),
                 exclude=pattern(*entry["not"]) if "not" in entry else "",
             )

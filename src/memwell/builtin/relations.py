@@ -23,6 +23,7 @@ _NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'-]+")
 class Constants:
     """The figures of ``judge.toml``."""
 
+    shift: Mapping[str, float]
     similarity: Mapping[str, float]
     confidence: Mapping[str, float]
 
@@ -30,7 +31,7 @@ class Constants:
 @lru_cache(maxsize=1)
 def load_constants() -> Constants:
     data = tomllib.loads((files("memwell.builtin") / "judge.toml").read_text(encoding="utf-8"))
-    return Constants(data["similarity"], data["confidence"])
+    return Constants(data["shift"], data["similarity"], data["confidence"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Wording:
     normal: str
     numbers: frozenset[str]
     names: frozenset[str]
+    words: frozenset[str]
     attributes: tuple[Attribute, ...]
 
     def has(self, cue: str) -> bool:
@@ -79,6 +81,7 @@ def wording(text: str, languages: tuple[Language, ...]) -> Wording:
         normal=normal_form(text),
         numbers=frozenset(_NUMBER.findall(text)),
         names=frozenset(fold(name) for name in _NAME.findall(text)),
+        words=frozenset(terms(text)),
         attributes=attributes_of(folded, language),
     )
 
@@ -89,15 +92,11 @@ def shared_attribute(earlier: Statement, later: Statement) -> tuple[Attribute, A
     return next(((known[item.name], item) for item in later.wording.attributes if item.name in known), None)
 
 
-def shared_words(earlier: Statement, later: Statement) -> frozenset[str]:
-    """Content words (for unspaced scripts: character pairs) of both statements."""
-
-    def words(statement: Statement) -> frozenset[str]:
-        pack = statement.wording.language
-        found = terms(statement.text)
-        return frozenset(word for word in found if word not in pack.stopwords and (pack.spaced or len(word) > 1))
-
-    return words(earlier) & words(later)
+def content_words(statement: Statement) -> frozenset[str]:
+    """Words (for unspaced scripts: character pairs) of a statement without stop words."""
+    pack = statement.wording.language
+    found = terms(statement.text)
+    return frozenset(word for word in found if word not in pack.stopwords and (pack.spaced or len(word) > 1))
 
 
 def relate(earlier: Statement, later: Statement, similarity: float, corrects: bool, constants: Constants) -> Relation:
@@ -107,6 +106,8 @@ def relate(earlier: Statement, later: Statement, similarity: float, corrects: bo
         similarity: centred cosine of the two.
         corrects: the message says that something said before was wrong.
     """
+    if earlier.wording.language is later.wording.language:
+        similarity -= constants.shift.get(later.wording.language.code, 0.0)
     limits, sure = constants.similarity, constants.confidence
     nothing = Relation(Action.SUPPLEMENT, sure["independent"], "independent")
     if earlier.wording.normal == later.wording.normal:
@@ -134,7 +135,7 @@ def _repeats(earlier: Statement, later: Statement, similarity: float, same: bool
         return False
     if same:
         return similarity >= constants.similarity["duplicate_value"]
-    return similarity >= constants.similarity["duplicate"] and later.wording.names <= earlier.wording.names
+    return similarity >= constants.similarity["duplicate"] and later.wording.names <= earlier.wording.words
 
 
 def _retires(
@@ -150,25 +151,30 @@ def _retires(
     both_events = earlier.kind is Kind.EVENT and later.kind is Kind.EVENT
     adds = later.wording.has("additive")
     plan = later.kind is Kind.INTENTION
-    touches = bool(shared_words(earlier, later)) or shared is not None
-    if corrects and similarity >= limits["correct"] and touches and not same:
+    words = content_words(earlier)
+    common = words & content_words(later)
+    touches = bool(common) or shared is not None
+    if corrects and similarity >= limits["correct"] and not same:
         return Relation(Action.CORRECT, sure["correction"], "corrects: said to be wrong")
-    if earlier.kind is Kind.INTENTION and not plan:
-        if later.wording.has("done") and similarity >= limits["done"] and touches:
-            return Relation(Action.OVERRIDE, sure["done"], "replaces: the plan is carried out")
-        return None
     if both_events or plan:
         return None
-    if later.wording.has("ended") and not adds and touches and similarity >= limits["ended"]:
+    if later.wording.has("ended") and not adds and similarity >= limits["ended"]:
         return Relation(Action.NEGATE, sure["ended"], "ends: said to be over")
-    if shared is not None and shared[1].single and not same and not adds:
+    if earlier.kind is Kind.INTENTION:
+        done = later.wording.has("done") and similarity >= limits["done"]
+        return Relation(Action.OVERRIDE, sure["done"], "replaces: the plan is carried out") if done else None
+    if shared is not None and shared[1].single and not adds and (not same or earlier.polarity is Polarity.NEGATIVE):
+        if not same and later.polarity is Polarity.NEGATIVE:
+            return None
         return Relation(Action.OVERRIDE, sure["attribute"], f"replaces: same attribute {shared[1].name}, later")
     if adds:
         return None
-    if earlier.polarity is not later.polarity and similarity >= limits["opposite"] and touches:
-        action = Action.NEGATE if later.polarity is Polarity.NEGATIVE else Action.OVERRIDE
-        return Relation(action, sure["opposite"], "replaces: the opposite, later")
-    if later.wording.has("change") and similarity >= limits["change"] and touches:
+    averse = earlier.wording.has("aversion") or later.wording.has("aversion")
+    denies = earlier.polarity is Polarity.POSITIVE and later.polarity is Polarity.NEGATIVE and not averse
+    if denies and words and len(common) >= limits["opposite_words"] * len(words):
+        return Relation(Action.NEGATE, sure["opposite"], "ends: denied")
+    switches = later.wording.has("switch") and similarity >= limits["switch"]
+    if switches or (later.wording.has("change") and similarity >= limits["change"] and touches):
         return Relation(Action.OVERRIDE, sure["change"], "replaces: said to have changed")
     return None
 

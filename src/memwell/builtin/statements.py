@@ -72,9 +72,9 @@ def is_plain_statement(folded: str, language: Language, about_someone: bool) -> 
         folded: the clause, folded by the pack.
         about_someone: it names the speaker or another person, or an attribute.
     """
-    if not about_someone or reason_to_pass(folded, language) is not None:
+    if reason_to_pass(folded, language) is not None:
         return False
-    return any(language.has(cue, folded) for cue in _STATING) or len(folded) >= 12 * language.weight**-1
+    return about_someone or (not language.spaced and any(language.has(cue, folded) for cue in _STATING))
 
 
 def kind_of(folded: str, language: Language, attribute_kind: Kind | None) -> Kind:

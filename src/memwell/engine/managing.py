@@ -8,7 +8,7 @@ from datetime import datetime
 from memwell.domain.decision import Action, Candidate, Decision
 from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.memory import MemoryRecord, Source, State
-from memwell.domain.plan import AddEvidence, AddMemory, MarkFormed, Plan, Retire
+from memwell.domain.plan import AddEvidence, AddMemory, MarkFormed, Operation, Plan, Retire
 from memwell.domain.scope import Scope
 from memwell.domain.text import checked_text
 from memwell.domain.validity import parse_time
@@ -60,7 +60,7 @@ class Managing:
         items = (indexable_memory(successor.id, successor), indexable_evidence(evidence))
         rows = embed(self.embedder, (text for item in items for text in item.texts))
         until = max(successor.valid_from, memory.valid_from)
-        operations = (
+        operations: tuple[Operation, ...] = (
             AddMemory(successor),
             Retire(memory.id, memory.revision, State.SUPERSEDED, "update", valid_until=until),
             *(index_operation(item, self.embedder.model, rows) for item in items),

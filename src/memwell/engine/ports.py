@@ -41,9 +41,12 @@ class PoolEntry:
 
     Attributes:
         similarity: cosine to the question's vector, best window; 0 where the record has no vector of the model.
-        keyword: BM25 score, larger is better; 0 where no term matches.
+        keyword: BM25 as a share of the highest reachable, 0 to 1; evidence also gets half the share of each of the two
+            records before it in its episode, so at most 2.
         session_id, position: the session and the order within the store of its (first) evidence.
         said_at: when its (first) evidence was said.
+        episode: evidence of one number was said in one session without a long pause; 0 for memories.
+        about_user: whether its subject is the user.
     """
 
     record_id: str
@@ -52,6 +55,30 @@ class PoolEntry:
     session_id: str
     position: int
     said_at: datetime
+    episode: int = 0
+    about_user: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PoolQuery:
+    """Which records come into the running: the best ``limit`` by each signal, united.
+
+    Attributes:
+        lens: visibility, applied before ranking and before ``limit``.
+        model: embedding model of ``vector``; vectors of other models are not compared.
+        vector: shape ``(dimensions,)``, L2-normalised; ``None`` for keywords alone.
+        terms: as made by ``text.query_terms``; a record matches if it has at least one.
+        periods: of what was said within these, the best by similarity have a place of their own.
+        positions: records at these positions are taken besides.
+    """
+
+    lens: Lens
+    limit: int
+    model: str = ""
+    vector: Matrix | None = None
+    terms: Sequence[str] = ()
+    periods: Sequence[Validity] = ()
+    positions: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,25 +128,8 @@ class View(Protocol):
     def count(self, scope: Scope, lens: Lens) -> int:
         """Number of memories that ``lens`` sees."""
 
-    def pool(
-        self,
-        scope: Scope,
-        unit: Unit,
-        *,
-        model: str,
-        vector: Matrix | None,
-        terms: Sequence[str],
-        lens: Lens,
-        limit: int,
-    ) -> list[PoolEntry]:
-        """The best ``limit`` visible records by similarity and the best ``limit`` by keyword, united, ids sorted.
-
-        Args:
-            model: embedding model of ``vector``; vectors of other models are not compared.
-            vector: shape ``(dimensions,)``, L2-normalised; ``None`` for keywords alone.
-            terms: as made by ``text.query_terms``; a record matches if it has at least one.
-            lens: visibility, applied before ranking and before ``limit``.
-        """
+    def pool(self, scope: Scope, unit: Unit, query: PoolQuery) -> list[PoolEntry]:
+        """The contenders, ids sorted."""
 
     def recent(self, scope: Scope, session_id: str, *, before: datetime, limit: int) -> list[Evidence]:
         """The last ``limit`` evidence records of a session said at or before ``before``, oldest first."""

@@ -6,25 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-import numpy as np
-
-from memwell.domain.evidence import Target
+from memwell.domain.evidence import Evidence, Target
 from memwell.domain.lens import Lens, sees_memory
-from memwell.domain.memory import Kind, Layer, MemoryRecord, State
+from memwell.domain.memory import Kind, Layer, MemoryRecord, Span, State
 from memwell.domain.plan import Unit
 from memwell.domain.scope import Scope
-from memwell.domain.text import checked_text
-from memwell.engine.indexing import Indexable
+from memwell.domain.text import checked_text, terms
 from memwell.engine.items import MemoryItem, RawItem
-from memwell.engine.ports import Clock, Embedder, Matrix, PoolEntry, Question, QuestionReader, Store, View
-from memwell.engine.ranking import fused
+from memwell.engine.ports import Clock, Embedder, Matrix, PoolEntry, PoolQuery, Question, QuestionReader, Store, View
+from memwell.engine.ranking import memory_scores, one_of_each_turn_first, ranked, shown_score, turn_scores
 from memwell.engine.reading import known_then, quotes_of, readable
 from memwell.engine.results import SearchResult
-from memwell.engine.vectors import checked
+from memwell.engine.vectors import checked, windows
 from memwell.errors import InputError
 
 MAX_LIMIT = 1_000
-# Records that each ranker brings into the pool, at least.
+# Records that each signal brings into the running.
 POOL = 200
 # Scores of verbatim evidence are capped: it is no formed memory.
 RAW_SCORE_CAP = 0.5
@@ -81,13 +78,15 @@ class Recall:
         question = self.reader.read(query, as_of or now)
         vector = checked(self.embedder.query(query)[None, :], self.embedder.dimensions, 1)[0]
         lens = Lens(now=now, as_of=as_of, known_at=known_at, target=target, include_past=question.about_past)
+        contenders = max(POOL, limits.memories, limits.raw, limits.procedures)
         with self.store.view() as view:
-            looker = _Looker(view, scope, self.embedder.model, question, vector, lens, include_relations)
-            memories = looker.memories(limits.memories, replace(lens, kinds=frozenset(Kind) - {Kind.PROCEDURE}))
-            shown = {item.id for item in memories}
+            looker = _Looker(view, scope, self.embedder.model, question, vector, lens, contenders, include_relations)
+            turns = looker.turns()
+            memories = looker.memories(limits.memories, turns, frozenset(Kind) - {Kind.PROCEDURE})
             profile: tuple[MemoryItem, ...] = ()
             if question.about_owner and limits.profile:
-                found = looker.memories(limits.profile + len(shown), replace(lens, kinds=PROFILE_KINDS))
+                shown = {item.id for item in memories}
+                found = looker.memories(limits.profile + len(shown), turns, PROFILE_KINDS)
                 own = [item for item in found if item.id not in shown and item.memory.subject == "user"]
                 profile = tuple(own[: limits.profile])
             return SearchResult(
@@ -95,86 +94,89 @@ class Recall:
                 target=target,
                 memories=memories,
                 profile=profile,
-                procedures=looker.memories(limits.procedures, replace(lens, kinds=frozenset({Kind.PROCEDURE}))),
-                raw=looker.raw(limits.raw),
+                procedures=looker.memories(limits.procedures, turns, frozenset({Kind.PROCEDURE})),
+                raw=looker.raw(limits.raw, turns),
             )
 
 
 @dataclass(frozen=True, slots=True)
 class _Looker:
+    """One question put to one snapshot."""
+
     view: View
     scope: Scope
     model: str
     question: Question
     vector: Matrix
     lens: Lens
+    contenders: int
     relations: bool
 
-    def memories(self, limit: int, lens: Lens) -> tuple[MemoryItem, ...]:
+    def turns(self) -> list[tuple[PoolEntry, float]]:
+        """Evidence in the running with its score, best first."""
+        pool = self._pool(Unit.EVIDENCE, replace(self.lens, include_past=False), ())
+        scores = turn_scores(pool, self.question.periods)
+        return [(pool[i], float(scores[i])) for i in ranked(pool, scores)]
+
+    def memories(
+        self, limit: int, turns: Sequence[tuple[PoolEntry, float]], kinds: frozenset[Kind]
+    ) -> tuple[MemoryItem, ...]:
         if not limit:
             return ()
-        pool = self._pool(Unit.MEMORY, limit, lens)
-        scores = fused(pool)
-        records = self.view.memories(entry.record_id for entry in pool)
-        weighed = np.array(
-            [score * self._standing(records[entry.record_id]) for score, entry in zip(scores, pool, strict=True)]
-        )
-        best = [(pool[i].record_id, float(weighed[i])) for i in _ranked(pool, weighed)[:limit]]
-        known = [known_then(self.view, records[record_id], lens.known_at) for record_id, _ in best]
+        positions = [entry.position for entry, _ in turns]
+        pool = self._pool(Unit.MEMORY, replace(self.lens, kinds=kinds), positions)
+        by_position = {entry.position: score for entry, score in turns}
+        scores = memory_scores(pool, by_position, about_owner=self.question.about_owner)
+        order = one_of_each_turn_first(pool, ranked(pool, scores))[:limit]
+        records = self.view.memories(pool[i].record_id for i in order)
+        known = [known_then(self.view, records[pool[i].record_id], self.lens.known_at) for i in order]
         quotes = quotes_of(self.view, known)
         related = self._related(known)
         return tuple(
             MemoryItem(
                 memory=memory,
-                score=score,
+                score=shown_score(float(scores[i])),
                 quotes=quotes[memory.id],
                 previous=tuple(
                     other
-                    for i in (*memory.links.supersedes, *memory.links.superseded_by)
-                    if (other := related.get(i)) is not None and other.state is not State.CURRENT
+                    for j in (*memory.links.supersedes, *memory.links.superseded_by)
+                    if (other := related.get(j)) is not None and other.state is not State.CURRENT
                 ),
                 conflicts=tuple(
                     other
-                    for i in memory.links.conflicts_with
-                    if (other := related.get(i)) is not None and other.state is State.CURRENT
+                    for j in memory.links.conflicts_with
+                    if (other := related.get(j)) is not None and other.state is State.CURRENT
                 ),
             )
-            for memory, (_, score) in zip(known, best, strict=True)
+            for i, memory in zip(order, known, strict=True)
         )
 
-    def raw(self, limit: int) -> tuple[RawItem, ...]:
-        if not limit:
-            return ()
-        pool = self._pool(Unit.EVIDENCE, limit, self.lens)
-        scores = fused(pool)
-        best = _ranked(pool, scores)[:limit]
-        evidence = self.view.evidence(pool[i].record_id for i in best)
+    def raw(self, limit: int, turns: Sequence[tuple[PoolEntry, float]]) -> tuple[RawItem, ...]:
+        best = turns[:limit]
+        evidence = self.view.evidence(entry.record_id for entry, _ in best)
         items = []
-        for i in best:
-            record = evidence[pool[i].record_id]
-            span = Indexable(Unit.EVIDENCE, record.id, record.content).spans[0]
-            items.append(RawItem(record, min(float(scores[i]), RAW_SCORE_CAP), span.start, span.end))
+        for entry, score in best:
+            record = evidence[entry.record_id]
+            window = self._window(record)
+            items.append(RawItem(record, min(shown_score(score), RAW_SCORE_CAP), window.start, window.end))
         return tuple(items)
 
-    def _pool(self, unit: Unit, limit: int, lens: Lens) -> list[PoolEntry]:
-        return self.view.pool(
-            self.scope,
-            unit,
+    def _window(self, record: Evidence) -> Span:
+        """The window of ``record`` that holds most terms of the question; the first of equals."""
+        wanted = set(self.question.terms)
+        return max(windows(record.content), key=lambda w: len(wanted & set(terms(record.content[w.start : w.end]))))
+
+    def _pool(self, unit: Unit, lens: Lens, positions: Sequence[int]) -> list[PoolEntry]:
+        query = PoolQuery(
+            lens=lens,
+            limit=self.contenders,
             model=self.model,
             vector=self.vector,
             terms=self.question.terms,
-            lens=lens,
-            limit=max(POOL, limit),
+            periods=self.question.periods,
+            positions=positions,
         )
-
-    def _standing(self, memory: MemoryRecord) -> float:
-        """Factor for how well a memory's standing fits the question: others' facts do not answer about the owner."""
-        factor = 1.0
-        if self.question.about_owner and memory.subject != "user":
-            factor *= 0.7
-        if self.lens.include_past is False and self.lens.as_of is None and memory.state is not State.CURRENT:
-            factor *= 0.7
-        return factor
+        return self.view.pool(self.scope, unit, query)
 
     def _related(self, memories: Sequence[MemoryRecord]) -> Mapping[str, MemoryRecord]:
         if not self.relations:
@@ -188,8 +190,3 @@ class _Looker:
             for memory_id, memory in records.items()
             if sees_memory(open_lens, memory, readable=readable(memory, evidence, self.lens.target))
         }
-
-
-def _ranked(pool: Sequence[PoolEntry], scores: Matrix) -> list[int]:
-    """Indexes into ``pool``, best score first; equal scores by record id, so that the order is always the same."""
-    return sorted(range(len(pool)), key=lambda i: (-float(scores[i]), pool[i].record_id))

@@ -17,7 +17,7 @@ from memwell.domain.lens import Lens
 from memwell.domain.memory import MemoryRecord, Source, State
 from memwell.domain.plan import AddMemory, AddSources, Operation, Retire, Unit
 from memwell.domain.scope import Scope
-from memwell.engine.ports import Comparison, Head, Matrix, View
+from memwell.engine.ports import Comparison, Head, Matrix, PoolQuery, View
 from memwell.engine.settle import Settled
 from memwell.engine.versions import new_version
 
@@ -179,15 +179,9 @@ class WorkingSet:
 
     def _offered_memories(self, number: int) -> list[tuple[float, str | int, Head]]:
         candidate = self.candidates[number]
-        pool = self.view.pool(
-            self.scope,
-            Unit.MEMORY,
-            model=self.model,
-            vector=self.vectors[number],
-            terms=(),
-            lens=Lens(now=self.now),
-            limit=CANDIDATE_LIMIT + len(self._retired),
-        )
+        limit = CANDIDATE_LIMIT + len(self._retired)
+        query = PoolQuery(Lens(now=self.now), limit, self.model, self.vectors[number])
+        pool = self.view.pool(self.scope, Unit.MEMORY, query)
         similarity = {entry.record_id: entry.similarity for entry in pool if entry.record_id not in self._retired}
         nearest = sorted(similarity, key=lambda memory_id: (-similarity[memory_id], memory_id))[:TARGET_LIMIT]
         missing = [memory_id for memory_id in nearest if memory_id not in self._heads]

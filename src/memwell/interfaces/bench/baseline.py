@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memwell.domain.text import query_terms, terms
-from memwell.storage.memory.stems import stems
+from memwell.storage.stems import stems
 
 _NOWHERE = np.empty(0, dtype=np.int64), np.empty(0)
 

@@ -12,7 +12,7 @@ from memwell.domain.evidence import Evidence
 from memwell.domain.memory import MemoryRecord, Transition
 from memwell.domain.plan import IndexRecord, Plan, Unit
 from memwell.domain.scope import Scope
-from memwell.storage.memory.stems import stems
+from memwell.storage.stems import stems
 from memwell.storage.values import evidence_terms, memory_terms
 
 

@@ -15,10 +15,12 @@ from memwell.domain.lens import Lens, as_known, sees_evidence, sees_memory
 from memwell.domain.memory import MemoryRecord, State, Transition
 from memwell.domain.plan import Unit
 from memwell.domain.scope import Scope
-from memwell.engine.ports import Matrix, PageQuery, PoolEntry
-from memwell.storage.memory import bm25
+from memwell.engine.ports import Matrix, PageQuery, PoolEntry, PoolQuery
 from memwell.storage.memory.rows import Rows
 from memwell.storage.refusals import other_shape
+from memwell.storage.signals import Floats, best, episodes, keyword_share, with_context
+from memwell.storage.stems import stems
+from memwell.storage.values import to_micros
 
 _SAME_FACT = ("supersedes", "superseded_by", "corrects", "corrected_by")
 
@@ -62,23 +64,47 @@ class MemoryView:
     def count(self, scope: Scope, lens: Lens) -> int:
         return len(self._seen_memories(scope, lens))
 
-    def pool(
-        self,
-        scope: Scope,
-        unit: Unit,
-        *,
-        model: str,
-        vector: Matrix | None,
-        terms: Sequence[str],
-        lens: Lens,
-        limit: int,
-    ) -> list[PoolEntry]:
-        seen = self._seen_memories(scope, lens) if unit is Unit.MEMORY else self._seen_evidence(scope, lens)
-        scores = bm25.scores(self._rows.words[unit], terms)
-        keyword = {key: scores[key] for key in seen if key in scores}
-        similarity = {} if vector is None else self._similarity(unit, model, vector, seen)
-        best = {*_best(seen, similarity, limit), *_best(seen, keyword, limit)}
-        return [self._entry(unit, key, similarity.get(key, 0.0), keyword.get(key, 0.0)) for key in sorted(best)]
+    def pool(self, scope: Scope, unit: Unit, query: PoolQuery) -> list[PoolEntry]:
+        ids = self._seen_memories(scope, query.lens) if unit is Unit.MEMORY else self._seen_evidence(scope, query.lens)
+        seen = [self._entry(unit, key) for key in ids]
+        similarity = np.full(len(seen), -np.inf)
+        if query.vector is not None:
+            known = self._similarity(unit, query.model, query.vector, ids)
+            similarity = np.array([known.get(key, -np.inf) for key in ids])
+        keyword = self._keyword(unit, ids, query.terms)
+        episode = np.zeros(len(seen), np.int64)
+        if unit is Unit.EVIDENCE:
+            names = {name: code for code, name in enumerate(dict.fromkeys(entry.session_id for entry in seen))}
+            sessions = np.array([names[entry.session_id] for entry in seen], np.int64)
+            said_at = np.array([to_micros(entry.said_at) for entry in seen], np.int64)
+            order, numbered = episodes(sessions, said_at)
+            episode[order] = numbered
+            keyword = with_context(keyword, order, numbered)
+        within = [any(period.contains(entry.said_at) for period in query.periods) for entry in seen]
+        chosen = {
+            *best(similarity, query.limit).tolist(),
+            *best(np.where(keyword > 0, keyword, -np.inf), query.limit).tolist(),
+            *best(np.where(within, similarity, -np.inf), query.limit).tolist(),
+            *(i for i, entry in enumerate(seen) if entry.position in query.positions),
+        }
+        entries = [
+            replace(
+                seen[i],
+                similarity=float(similarity[i]) if np.isfinite(similarity[i]) else 0.0,
+                keyword=float(keyword[i]),
+                episode=int(episode[i]),
+            )
+            for i in chosen
+        ]
+        return sorted(entries, key=lambda entry: entry.record_id)
+
+    def _keyword(self, unit: Unit, ids: Sequence[str], terms: Sequence[str]) -> Floats:
+        words = [self._rows.words[unit][key] for key in ids]
+        if not words:
+            return np.zeros(0)
+        wanted = dict.fromkeys(parts[0] for term in terms if len(parts := stems(term)) == 1)
+        holding = [np.array([i for i, held in enumerate(words) if stem in held], np.intp) for stem in wanted]
+        return keyword_share(holding, np.array([len(held) for held in words], np.int64))
 
     def recent(self, scope: Scope, session_id: str, *, before: datetime, limit: int) -> list[Evidence]:
         found = [
@@ -157,7 +183,11 @@ class MemoryView:
 
     def _seen_evidence(self, scope: Scope, lens: Lens) -> list[str]:
         evidence = self._rows.evidence.values()
-        return [record.id for record in evidence if record.scope == scope and sees_evidence(lens, record)]
+        return [
+            record.id
+            for record in evidence
+            if record.scope == scope and record.speaker.supports_memories and sees_evidence(lens, record)
+        ]
 
     def _seen_memories(self, scope: Scope, lens: Lens) -> list[str]:
         seen = []
@@ -190,18 +220,20 @@ class MemoryView:
             if key in rows and rows[key].model == model
         }
 
-    def _entry(self, unit: Unit, key: str, similarity: float, keyword: float) -> PoolEntry:
-        positions = {evidence_id: number for number, evidence_id in enumerate(self._rows.evidence, 1)}
-        memory = self._rows.memories[key] if unit is Unit.MEMORY else None
-        if memory is not None and not memory.sources:
-            return PoolEntry(key, similarity, keyword, memory.session_id, 0, memory.memory_at)
-        first = self._rows.evidence[memory.sources[0].evidence_id if memory is not None else key]
-        return PoolEntry(key, similarity, keyword, first.session_id, positions[first.id], first.occurred_at)
+    def _entry(self, unit: Unit, key: str) -> PoolEntry:
+        """The record's entry without its scores."""
+        if unit is Unit.EVIDENCE:
+            first = self._rows.evidence[key]
+            return PoolEntry(key, 0.0, 0.0, first.session_id, self._position(key), first.occurred_at)
+        memory = self._rows.memories[key]
+        session_id, position, said_at = memory.session_id, 0, memory.memory_at
+        if memory.sources:
+            first = self._rows.evidence[memory.sources[0].evidence_id]
+            session_id, position, said_at = first.session_id, self._position(first.id), first.occurred_at
+        return PoolEntry(key, 0.0, 0.0, session_id, position, said_at, 0, memory.subject == "user")
 
-
-def _best(seen: Sequence[str], scores: Mapping[str, float], limit: int) -> list[str]:
-    """Keys of the highest scores; of equal ones, those stored first."""
-    return sorted((key for key in seen if key in scores), key=lambda key: -scores[key])[:limit]
+    def _position(self, evidence_id: str) -> int:
+        return list(self._rows.evidence).index(evidence_id) + 1
 
 
 def _on_page(query: PageQuery, memory: MemoryRecord) -> bool:

@@ -37,7 +37,8 @@ _MEMORIES = """
 SELECT m.no, m.changed, m.state, m.kind, m.valid_from, m.valid_until, m.recorded_at, m.muted_at IS NOT NULL,
     (SELECT min(e.status = 'active' AND e.local) * 2 + min(e.status = 'active' AND e.cloud)
      FROM sources s JOIN evidence e ON e.no = s.evidence WHERE s.memory = m.no),
-    coalesce(f.session_id, m.session_id), coalesce(f.no, 0), coalesce(f.occurred_at, m.memory_at)
+    coalesce(f.session_id, m.session_id), coalesce(f.no, 0), coalesce(f.occurred_at, m.memory_at), m.terms,
+    m.subject = 'user'
 FROM memories m
 LEFT JOIN sources first ON first.memory = m.no AND first.position = 0
 LEFT JOIN evidence f ON f.no = first.evidence
@@ -45,16 +46,18 @@ LEFT JOIN evidence f ON f.no = first.evidence
 _EVIDENCE = """
 SELECT e.no, e.changed, 'current', 'fact', e.occurred_at, NULL, e.recorded_at, 0,
     (e.status = 'active' AND e.local) * 2 + (e.status = 'active' AND e.cloud),
-    e.session_id, e.no, e.occurred_at
+    e.session_id, e.no, e.occurred_at, e.terms, 1
 FROM evidence e
 """
+# What assistants and tools said is context and never found by itself.
+_FOUND = "e.speaker IN ('user', 'observed', 'import')"
 _CHANGED = {
     Unit.MEMORY: _MEMORIES + "WHERE m.scope = ? AND m.changed > ?",
-    Unit.EVIDENCE: _EVIDENCE + "WHERE e.scope = ? AND e.changed > ?",
+    Unit.EVIDENCE: f"{_EVIDENCE} WHERE e.scope = ? AND e.changed > ? AND {_FOUND}",
 }
 _LISTED = {
     Unit.MEMORY: _MEMORIES + "WHERE m.no IN (SELECT value FROM json_each(?))",
-    Unit.EVIDENCE: _EVIDENCE + "WHERE e.no IN (SELECT value FROM json_each(?))",
+    Unit.EVIDENCE: f"{_EVIDENCE} WHERE e.no IN (SELECT value FROM json_each(?)) AND {_FOUND}",
 }
 
 _AS_KNOWN = """
@@ -97,6 +100,8 @@ class Columns:
         self._session = Grown(np.int32)
         self._position = Grown(np.int64)
         self._said_at = Grown(np.int64)
+        self._terms = Grown(np.int64)
+        self._about_user = Grown(np.bool_)
         self._columns = (
             self._no,
             self._changed,
@@ -110,6 +115,8 @@ class Columns:
             self._session,
             self._position,
             self._said_at,
+            self._terms,
+            self._about_user,
         )
 
     def __len__(self) -> int:
@@ -131,9 +138,23 @@ class Columns:
     def said_at(self) -> Numbers:
         return self._said_at.rows
 
-    def sessions(self, rows: NDArray[np.intp]) -> list[str]:
-        """Session of each of ``rows``."""
-        return [self._sessions[code] for code in self._session.rows[rows].tolist()]
+    @property
+    def terms(self) -> Numbers:
+        """How many terms the keyword index holds of each row."""
+        return self._terms.rows
+
+    @property
+    def about_user(self) -> Mask:
+        return self._about_user.rows
+
+    @property
+    def session(self) -> NDArray[np.int32]:
+        """Each row's session, as an index into ``session_names``."""
+        return self._session.rows
+
+    @property
+    def session_names(self) -> Sequence[str]:
+        return self._sessions
 
     @property
     def bytes(self) -> int:

@@ -1,4 +1,4 @@
-"""The records in the running for a question: visibility, then similarity and keywords, then the best of each."""
+"""The records in the running for a question: visibility, then each signal, then the best of each."""
 
 from __future__ import annotations
 
@@ -6,133 +6,115 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memwell.domain.lens import Lens
 from memwell.domain.plan import Unit
-from memwell.engine.ports import Matrix, PoolEntry
-from memwell.storage.sqlite.columns import Numbers
+from memwell.engine.ports import Matrix, PoolEntry, PoolQuery
+from memwell.storage.signals import Floats, Numbers, best, episodes, keyword_share, with_context
 from memwell.storage.sqlite.index import Part
-from memwell.storage.values import from_micros
+from memwell.storage.sqlite.keywords import term_matches
+from memwell.storage.values import from_micros, to_micros
 
 _TABLES = {Unit.MEMORY: "memories", Unit.EVIDENCE: "evidence"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Contenders:
-    """The best of a part, as parallel arrays; scores are ``-inf`` where there is none."""
+class _Seen:
+    """The visible records as parallel arrays in the order they were stored; ``-inf`` where there is no vector."""
 
     numbers: Numbers
     similarity: Matrix
-    keyword: NDArray[np.float64]
-    position: Numbers
+    sessions: Numbers
     said_at: Numbers
-    sessions: list[str]
+    positions: Numbers
+    terms: Numbers
+    about_user: NDArray[np.bool_]
 
 
 def pool(
-    connection: sqlite3.Connection,
-    scope: int,
-    unit: Unit,
-    parts: Sequence[Part],
-    *,
-    vector: Matrix | None,
-    terms: Sequence[str],
-    lens: Lens,
-    limit: int,
+    connection: sqlite3.Connection, scope: int, unit: Unit, parts: Sequence[Part], query: PoolQuery
 ) -> list[PoolEntry]:
     """See ``ports.View.pool``."""
-    matches = keyword_matches(connection, scope, unit, terms)
-    best = _united([_contenders(connection, part, matches, vector, lens, limit) for part in parts])
-    chosen = _chosen(best.similarity, best.keyword, best.numbers, limit)
-    numbers = best.numbers[chosen]
-    ids = _ids(connection, unit, numbers)
+    names: dict[str, int] = {}
+    seen = _united([_seen(connection, part, query.vector, query.lens, names) for part in parts])
+    keyword = _keyword(connection, scope, unit, seen, query.terms)
+    episode = np.zeros(len(seen.numbers), np.int64)
+    if unit is Unit.EVIDENCE:
+        order, numbered = episodes(seen.sessions, seen.said_at)
+        episode[order] = numbered
+        keyword = with_context(keyword, order, numbered)
+    chosen = _chosen(seen, keyword, query)
+    ids = _ids(connection, unit, seen.numbers[chosen])
+    similarity = seen.similarity[chosen]
+    sessions = list(names)
     rows = zip(
-        (ids[no] for no in numbers.tolist()),
-        np.where(np.isfinite(best.similarity[chosen]), best.similarity[chosen], 0.0).tolist(),
-        np.where(np.isfinite(best.keyword[chosen]), best.keyword[chosen], 0.0).tolist(),
-        (best.sessions[place] for place in chosen.tolist()),
-        best.position[chosen].tolist(),
-        map(from_micros, best.said_at[chosen].tolist()),
+        (ids[no] for no in seen.numbers[chosen].tolist()),
+        np.where(np.isfinite(similarity), similarity, 0.0).tolist(),
+        keyword[chosen].tolist(),
+        (sessions[code] for code in seen.sessions[chosen].tolist()),
+        seen.positions[chosen].tolist(),
+        map(from_micros, seen.said_at[chosen].tolist()),
+        episode[chosen].tolist(),
+        seen.about_user[chosen].tolist(),
         strict=True,
     )
     return [PoolEntry(*row) for row in sorted(rows)]
 
 
-def keyword_matches(
-    connection: sqlite3.Connection, scope: int, unit: Unit, terms: Sequence[str]
-) -> tuple[Numbers, NDArray[np.float64]]:
-    """Numbers of the scope's records in which a term occurs, ascending, and their BM25 scores."""
-    if not terms:
-        return np.zeros(0, np.int64), np.zeros(0)
-    either = " OR ".join('"' + term.replace('"', '""') + '"' for term in dict.fromkeys(terms))
-    table = f"{unit.value}_words"
-    rows = connection.execute(
-        f"SELECT rowid, -bm25({table}, 0.0, 1.0) FROM {table} WHERE {table} MATCH ? ORDER BY rowid",
-        (f'scope : "{scope}" AND words : ({either})',),
-    )
-    flat = np.fromiter(chain.from_iterable(rows), np.float64).reshape(-1, 2)
-    return flat[:, 0].astype(np.int64), flat[:, 1]
-
-
-def _contenders(
-    connection: sqlite3.Connection,
-    part: Part,
-    matches: tuple[Numbers, NDArray[np.float64]],
-    vector: Matrix | None,
-    lens: Lens,
-    limit: int,
-) -> _Contenders:
+def _seen(
+    connection: sqlite3.Connection, part: Part, vector: Matrix | None, lens: Lens, names: dict[str, int]
+) -> _Seen:
     columns = part.index.columns
-    hidden = ~(part.usable & part.index.visible(connection, lens))
-    keyword = np.full(len(columns), -np.inf)
-    if len(columns) and len(matches[0]):
-        places = np.minimum(columns.places(matches[0]), len(columns) - 1)
-        here = columns.no[places] == matches[0]
-        keyword[places[here]] = matches[1][here]
-    similarity = part.index.similarity(vector)
-    keyword[hidden] = -np.inf
-    similarity[hidden] = -np.inf
-    rows = _chosen(similarity, keyword, columns.no, limit)
-    return _Contenders(
+    rows = np.flatnonzero(part.usable & part.index.visible(connection, lens))
+    # One numbering of sessions for all parts.
+    codes = np.array([names.setdefault(name, len(names)) for name in columns.session_names], np.int64)
+    return _Seen(
         columns.no[rows],
-        similarity[rows],
-        keyword[rows],
-        columns.position[rows],
+        part.index.similarity(vector)[rows],
+        codes[columns.session[rows]] if len(codes) else np.zeros(0, np.int64),
         columns.said_at[rows],
-        columns.sessions(rows),
+        columns.position[rows],
+        columns.terms[rows],
+        columns.about_user[rows],
     )
 
 
-def _united(shares: Sequence[_Contenders]) -> _Contenders:
+def _united(shares: Sequence[_Seen]) -> _Seen:
     if len(shares) == 1:
         return shares[0]
-    return _Contenders(
-        np.concatenate([share.numbers for share in shares]),
-        np.concatenate([share.similarity for share in shares]),
-        np.concatenate([share.keyword for share in shares]),
-        np.concatenate([share.position for share in shares]),
-        np.concatenate([share.said_at for share in shares]),
-        [session for share in shares for session in share.sessions],
-    )
+    joined = {name: np.concatenate([getattr(share, name) for share in shares]) for name in _Seen.__slots__}
+    order = np.argsort(joined["numbers"], kind="stable")
+    return _Seen(**{name: values[order] for name, values in joined.items()})
 
 
-def _chosen(similarity: Matrix, keyword: NDArray[np.float64], numbers: Numbers, limit: int) -> NDArray[np.intp]:
-    """Places of the best by either score, ascending."""
-    return np.union1d(_best(similarity, numbers, limit), _best(keyword, numbers, limit))
+def _keyword(connection: sqlite3.Connection, scope: int, unit: Unit, seen: _Seen, terms: Sequence[str]) -> Floats:
+    count = len(seen.numbers)
+    if not terms or not count:
+        return np.zeros(count)
+    matches = []
+    for numbers in term_matches(connection, scope, unit, terms, count=count):
+        places = np.minimum(np.searchsorted(seen.numbers, numbers), count - 1)
+        matches.append(places[seen.numbers[places] == numbers])
+    return keyword_share(matches, seen.terms)
 
 
-def _best(scores: NDArray[np.floating], numbers: Numbers, limit: int) -> NDArray[np.intp]:
-    """Places of the ``limit`` highest finite scores; of equal ones, those with the lowest numbers."""
-    found = np.flatnonzero(np.isfinite(scores))
-    if len(found) > limit:
-        least = np.partition(scores[found], len(found) - limit)[len(found) - limit] if limit else np.inf
-        found = found[scores[found] >= least]
-        found = found[np.lexsort((numbers[found], -scores[found]))][:limit]
-    return found
+def _chosen(seen: _Seen, keyword: Floats, query: PoolQuery) -> NDArray[np.intp]:
+    """Places of the contenders, ascending."""
+    chosen = [
+        best(seen.similarity, query.limit),
+        best(np.where(keyword > 0, keyword, -np.inf), query.limit),
+        np.flatnonzero(np.isin(seen.positions, query.positions)),
+    ]
+    if query.periods:
+        within = np.zeros(len(seen.numbers), np.bool_)
+        for period in query.periods:
+            end = np.iinfo(np.int64).max if period.end is None else to_micros(period.end)
+            within |= (seen.said_at >= to_micros(period.start)) & (seen.said_at < end)
+        chosen.append(best(np.where(within, seen.similarity, -np.inf), query.limit))
+    return np.unique(np.concatenate(chosen))
 
 
 def _ids(connection: sqlite3.Connection, unit: Unit, numbers: Numbers) -> dict[int, str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +14,7 @@ from memwell.domain.lens import Lens
 from memwell.domain.memory import MemoryRecord, Transition
 from memwell.domain.plan import Unit
 from memwell.domain.scope import Scope
-from memwell.engine.ports import Matrix, PageQuery, PoolEntry
+from memwell.engine.ports import PageQuery, PoolEntry, PoolQuery
 from memwell.storage.refusals import other_shape
 from memwell.storage.sqlite.index import IndexCache, Model
 from memwell.storage.sqlite.pool import pool
@@ -93,34 +94,17 @@ class SqliteView:
         with self._cache.parts(self._connection, row.no, Unit.MEMORY, row.changes, None) as parts:
             return sum(int((part.usable & part.index.visible(self._connection, lens)).sum()) for part in parts)
 
-    def pool(
-        self,
-        scope: Scope,
-        unit: Unit,
-        *,
-        model: str,
-        vector: Matrix | None,
-        terms: Sequence[str],
-        lens: Lens,
-        limit: int,
-    ) -> list[PoolEntry]:
-        known = self._model(model) if vector is not None else None
+    def pool(self, scope: Scope, unit: Unit, query: PoolQuery) -> list[PoolEntry]:
+        vector = query.vector
+        known = self._model(query.model) if vector is not None else None
         if known is not None and vector is not None and vector.shape != (known.dimensions,):
-            raise other_shape(model, vector.shape, known.dimensions)
+            raise other_shape(query.model, vector.shape, known.dimensions)
         row = find_scope(self._connection, scope)
         if row is None:
             return []
         with self._cache.parts(self._connection, row.no, unit, row.changes, known) as parts:
-            return pool(
-                self._connection,
-                row.no,
-                unit,
-                parts,
-                vector=None if known is None else vector,
-                terms=terms,
-                lens=lens,
-                limit=limit,
-            )
+            comparable = query if known is not None else replace(query, vector=None)
+            return pool(self._connection, row.no, unit, parts, comparable)
 
     def recent(self, scope: Scope, session_id: str, *, before: datetime, limit: int) -> list[Evidence]:
         row = find_scope(self._connection, scope)

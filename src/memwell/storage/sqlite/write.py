@@ -39,8 +39,8 @@ def _upsert(table: str, columns: str) -> str:
     return f"{_insert(table, columns)} ON CONFLICT (no) DO UPDATE SET {settings}"
 
 
-_ADD_EVIDENCE = _insert("evidence", f"no, scope, changed, {EVIDENCE_COLUMNS}")
-_PUT_MEMORY = _upsert("memories", f"no, scope, changed, {MEMORY_COLUMNS}")
+_ADD_EVIDENCE = _insert("evidence", f"no, scope, changed, terms, {EVIDENCE_COLUMNS}")
+_PUT_MEMORY = _upsert("memories", f"no, scope, changed, terms, {MEMORY_COLUMNS}")
 _ADD_SOURCE = _insert("sources", "memory, position, evidence, start_char, end_char, said_at")
 _ADD_LINK = _insert("links", "memory, relation, position, other")
 _ADD_TRANSITION = _insert("transitions", "memory, revision, state, valid_until, muted_at, at, cause, plan_id")
@@ -182,7 +182,13 @@ class Writer:
         self._connection.executemany(
             _ADD_EVIDENCE,
             [
-                (self._evidence_numbers[record.id], self._scope, self._change, *evidence_row(record))
+                (
+                    self._evidence_numbers[record.id],
+                    self._scope,
+                    self._change,
+                    len(evidence_terms(record)),
+                    *evidence_row(record),
+                )
                 for record in records
             ],
         )
@@ -190,7 +196,8 @@ class Writer:
     def _put_memories(self, changes: Changes) -> None:
         numbers = self._memory_numbers
         rows = [
-            (numbers[key], self._scope, self._change, *memory_row(memory)) for key, memory in changes.memories.items()
+            (numbers[key], self._scope, self._change, len(memory_terms(memory)), *memory_row(memory))
+            for key, memory in changes.memories.items()
         ]
         self._connection.executemany(_PUT_MEMORY, rows)
         sources = []

@@ -13,7 +13,7 @@ from memwell.domain.memory import MemoryRecord
 from memwell.domain.plan import Unit
 from memwell.domain.scope import Scope
 from memwell.domain.text import query_terms
-from memwell.engine.ports import Store
+from memwell.engine.ports import PoolQuery, Store
 from memwell.testing.doubles import ALICE, START, FakeClock, HashEmbedder
 
 EMBEDDER = HashEmbedder()
@@ -65,7 +65,9 @@ def found(
     vector = None if like is None else EMBEDDER.query(like)
     with store.view() as view:
         pool = view.pool(
-            scope, unit, model=EMBEDDER.model, vector=vector, terms=query_terms(words), lens=lens, limit=limit
+            scope,
+            unit,
+            PoolQuery(model=EMBEDDER.model, vector=vector, terms=query_terms(words), lens=lens, limit=limit),
         )
     return [entry.record_id for entry in pool]
 

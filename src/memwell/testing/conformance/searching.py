@@ -13,7 +13,7 @@ from memwell.domain.lens import Lens
 from memwell.domain.memory import Kind, Links, Source, State
 from memwell.domain.plan import AddEvidence, AddMemory, AddSources, Retire, Unit
 from memwell.domain.text import query_terms
-from memwell.engine.ports import PoolEntry, Store
+from memwell.engine.ports import PoolEntry, PoolQuery, Store
 from memwell.errors import InputError
 from memwell.testing.conformance.cases import EMBEDDER, NOW, StoreCases, found, memory
 from memwell.testing.doubles import (
@@ -42,11 +42,13 @@ def _pool(store: Store, words: str, like: str, unit: Unit = Unit.MEMORY) -> list
         return view.pool(
             ALICE,
             unit,
-            model=EMBEDDER.model,
-            vector=EMBEDDER.query(like),
-            terms=query_terms(words),
-            lens=NOW,
-            limit=50,
+            PoolQuery(
+                model=EMBEDDER.model,
+                vector=EMBEDDER.query(like),
+                terms=query_terms(words),
+                lens=NOW,
+                limit=50,
+            ),
         )
 
 
@@ -80,7 +82,7 @@ class SearchingCases(StoreCases):
         _say(store, "I live in Lyon")
         assert found(store, words) == (["mem_1"] if "lyon" in words else [])
         with store.view() as view:
-            pool = view.pool(ALICE, Unit.MEMORY, model="", vector=None, terms=[words], lens=NOW, limit=5)
+            pool = view.pool(ALICE, Unit.MEMORY, PoolQuery(model="", vector=None, terms=[words], lens=NOW, limit=5))
         assert [entry.record_id for entry in pool] in ([], ["mem_1"])
 
     def test_many_terms(self, store: Store) -> None:
@@ -130,12 +132,16 @@ class SearchingCases(StoreCases):
         assert found(store, like="Rome") == ["mem_1"]
         with store.view() as view:
             vector = other.query("I work in Rome")
-            pool = view.pool(ALICE, Unit.MEMORY, model="hash-2", vector=vector, terms=["lyon"], lens=NOW, limit=9)
+            pool = view.pool(
+                ALICE, Unit.MEMORY, PoolQuery(model="hash-2", vector=vector, terms=["lyon"], lens=NOW, limit=9)
+            )
             assert [(entry.record_id, entry.similarity > 0.9) for entry in pool] == [("mem_1", False), ("mem_2", True)]
-            unknown = view.pool(ALICE, Unit.MEMORY, model="hash-3", vector=vector, terms=["lyon"], lens=NOW, limit=9)
+            unknown = view.pool(
+                ALICE, Unit.MEMORY, PoolQuery(model="hash-3", vector=vector, terms=["lyon"], lens=NOW, limit=9)
+            )
             assert [(entry.record_id, entry.similarity) for entry in unknown] == [("mem_1", 0)]
             with pytest.raises(InputError, match="32 dimensions"):
-                view.pool(ALICE, Unit.MEMORY, model="hash-1", vector=vector, terms=[], lens=NOW, limit=9)
+                view.pool(ALICE, Unit.MEMORY, PoolQuery(model="hash-1", vector=vector, terms=[], lens=NOW, limit=9))
 
     def test_the_limit_counts_what_is_visible(self, store: Store) -> None:
         _say(store, *["I live in Lyon"] * 30)
@@ -240,7 +246,9 @@ class SearchingCases(StoreCases):
             store.apply(make_plan("p4", Retire("mem_1", 1, State.ARCHIVED, "delete")))
             store.apply(make_plan("p5", make_index(memory(store, "mem_2"), EMBEDDER, (0, 1))))
             late = found(store, "lyon", like="Lyon")
-            pool = view.pool(ALICE, Unit.MEMORY, model=EMBEDDER.model, vector=vector, terms=["lyon"], lens=NOW, limit=9)
+            pool = view.pool(
+                ALICE, Unit.MEMORY, PoolQuery(model=EMBEDDER.model, vector=vector, terms=["lyon"], lens=NOW, limit=9)
+            )
             counted = view.count(ALICE, NOW)
         assert late == ["mem_2", "mem_3"]
         assert [entry.record_id for entry in pool] == ["mem_1", "mem_2"]

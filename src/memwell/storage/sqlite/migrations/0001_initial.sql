@@ -43,6 +43,7 @@ CREATE TABLE evidence (
     valid_from INTEGER,
     valid_until INTEGER,
     metadata TEXT, -- JSON
+    terms INTEGER NOT NULL, -- how many the keyword index holds of it
     changed INTEGER NOT NULL,
     UNIQUE (scope, origin)
 );
@@ -88,6 +89,7 @@ CREATE TABLE memories (
     judge TEXT NOT NULL,
     targets TEXT, -- JSON list of memory ids
     extra TEXT, -- JSON
+    terms INTEGER NOT NULL,
     changed INTEGER NOT NULL
 );
 CREATE INDEX memories_by_change ON memories (scope, changed);
@@ -198,6 +200,14 @@ CREATE TABLE evidence_vectors (
 );
 
 -- Keyword indexes; rowid is the record's no. The terms are made by domain.text.terms, so words need no language-aware
--- tokenizer here. The scope's number is a term of its own column, required by every query and given no weight.
-CREATE VIRTUAL TABLE memory_words USING fts5 (scope, words, content = '', tokenize = 'porter unicode61');
-CREATE VIRTUAL TABLE evidence_words USING fts5 (scope, words, content = '', tokenize = 'porter unicode61');
+-- tokenizer here. The scope's number is a term of its own column, required by every query. Scores are made from which
+-- records a term occurs in, so positions are not kept.
+CREATE VIRTUAL TABLE memory_words USING fts5 (
+    scope, words, content = '', detail = column, tokenize = 'porter unicode61'
+);
+CREATE VIRTUAL TABLE evidence_words USING fts5 (
+    scope, words, content = '', detail = column, tokenize = 'porter unicode61'
+);
+-- In how many records of the file each term occurs.
+CREATE VIRTUAL TABLE memory_vocabulary USING fts5vocab (memory_words, col);
+CREATE VIRTUAL TABLE evidence_vocabulary USING fts5vocab (evidence_words, col);

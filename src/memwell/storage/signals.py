@@ -1,0 +1,99 @@
+"""What makes a record a contender, as pure functions over numpy arrays of one scope's visible records.
+
+All arrays are parallel and in the order in which the records were stored, so that no hidden record and no other scope
+has a part in any score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+# BM25 saturation and length normalisation (Robertson and Zaragoza 2009). Terms count once a record, since statements
+# are short; weak length normalisation suits them.
+_K1 = 1.2
+_B = 0.4
+# A term that more than this share of the records hold says nothing, if another one says something.
+_COMMON = 0.2
+# In a scope this small no term is common.
+_FEW = 10
+# Turns further apart than this begin another episode of their session.
+_PAUSE_MICROS = 30 * 60 * 1_000_000
+# Share of a turn's keyword score that each of the two turns after it gets: answers seldom repeat their question.
+_CONTEXT = 0.5
+_CONTEXT_TURNS = 2
+
+
+def common_limit(count: int) -> int:
+    """In how many of ``count`` records a term may occur and still tell them apart."""
+    return max(int(count * _COMMON), _FEW)
+
+
+def keyword_share(matches: Sequence[NDArray[np.intp]], lengths: Numbers) -> Floats:
+    """BM25 of each record as a share of the highest that the matching terms could reach, 0 to 1.
+
+    The share, unlike the bare score, says how much of the question a record covers, so that a few common words shared
+    with it weigh little beside similarity.
+
+    Args:
+        matches: for each term the places of the records it occurs in.
+        lengths: number of index terms of each record.
+    """
+    count = len(lengths)
+    found = [places for places in matches if len(places)]
+    telling = [places for places in found if len(places) <= common_limit(count)] or sorted(found, key=len)[:1]
+    share = np.zeros(count)
+    if not telling:
+        return share
+    norm = 1 + _K1 * (1 - _B + _B * lengths / max(float(lengths.mean()), 1.0))
+    reachable = 0.0
+    for places in telling:
+        idf = float(np.log1p((count - len(places) + 0.5) / (len(places) + 0.5)))
+        reachable += idf * (_K1 + 1)
+        share[places] += idf * (_K1 + 1) / norm[places]
+    return np.minimum(share / reachable, 1.0)
+
+
+def episodes(sessions: Numbers, said_at: Numbers) -> tuple[NDArray[np.intp], Numbers]:
+    """Cut each session into episodes at its pauses.
+
+    Args:
+        sessions: a number for each record's session.
+        said_at: microseconds.
+
+    Returns:
+        The places of the records, session by session, and the episode of each of these places.
+    """
+    order = np.argsort(sessions, kind="stable")
+    breaks = np.zeros(len(order), np.int64)
+    if len(order) > 1:
+        pause = np.abs(np.diff(said_at[order])) > _PAUSE_MICROS
+        breaks[1:] = pause | (np.diff(sessions[order]) != 0)
+    return order, np.cumsum(breaks)
+
+
+def with_context(share: Floats, order: NDArray[np.intp], episode: Numbers) -> Floats:
+    """``share`` plus what each record gets from those said just before it in its episode."""
+    ordered = share[order]
+    gained = ordered.copy()
+    for back in range(1, _CONTEXT_TURNS + 1):
+        if len(ordered) > back:
+            gained[back:] += _CONTEXT * np.where(episode[back:] == episode[:-back], ordered[:-back], 0.0)
+    result = np.empty_like(share)
+    result[order] = gained
+    return result
+
+
+def best(scores: NDArray[np.floating], limit: int) -> NDArray[np.intp]:
+    """Places of the ``limit`` highest finite scores; of equal ones, the first."""
+    found = np.flatnonzero(np.isfinite(scores))
+    if len(found) > limit:
+        least = np.partition(scores[found], len(found) - limit)[len(found) - limit] if limit else np.inf
+        found = found[scores[found] >= least]
+        found = found[np.lexsort((found, -scores[found]))][:limit]
+    return found
