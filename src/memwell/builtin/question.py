@@ -34,7 +34,7 @@ class BuiltinQuestionReader:
             about_owner=_about_owner(text, folded, language),
             about_past=language.has("past_question", folded),
             names=_names(text, language),
-            periods=tuple(phrase.period for phrase in found if phrase.period and phrase.dated),
+            periods=tuple(period for phrase in found for period in times.asked_periods(phrase, at.year)),
         )
 
 

@@ -42,6 +42,21 @@ class Phrase:
         return day_bounds(self.first, self.last) if self.first and self.last else None
 
 
+# A question's date without a year may mean any of these many years back, or the coming one.
+_YEARS_BACK = 10
+
+
+def asked_periods(phrase: Phrase, year: int) -> tuple[Validity, ...]:
+    """Periods that a phrase of a question asked in ``year`` may mean: one, or one a year where it names no year."""
+    if phrase.first is None or phrase.last is None:
+        return ()
+    if phrase.dated:
+        return (day_bounds(phrase.first, phrase.last),)
+    span = phrase.last - phrase.first
+    years = range(year - _YEARS_BACK, year + 2)
+    return tuple(day_bounds(first, first + span) for first in (_with_year(phrase.first, y) for y in years))
+
+
 def local_day(moment: datetime, offset_minutes: int) -> date:
     """Calendar day of ``moment`` where clocks are ``offset_minutes`` ahead of UTC."""
     return (moment.astimezone(UTC) + timedelta(minutes=offset_minutes)).date()

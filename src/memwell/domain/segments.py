@@ -40,9 +40,10 @@ def sentences(text: str, abbreviations: frozenset[str] = frozenset()) -> tuple[S
         abbreviations: lower-case words ending in a full stop that end no sentence, such as ``"mr."``.
     """
     ends = []
+    longest = max(map(len, abbreviations), default=0)
     for match in _SENTENCE_END.finditer(text):
-        word = re.search(r"\S+$", text[: match.end()])
-        if match.group().startswith(".") and word and word.group().lower() in abbreviations:
+        before = text[max(0, match.end() - longest - 1) : match.end()].lower().split()
+        if match.group().startswith(".") and before and before[-1] in abbreviations:
             continue
         ends.append((match.end(), match.end()))
     return _cut(text, ends)
