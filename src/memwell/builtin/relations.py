@@ -133,9 +133,13 @@ def _repeats(earlier: Statement, later: Statement, similarity: float, same: bool
         return False
     if later.wording.has("correction") or later.wording.has("additive") or later.wording.has("ended"):
         return False
-    if same:
+    if not later.wording.names <= earlier.wording.words:
+        return False
+    said = content_words(later)
+    fresh = said - content_words(earlier)
+    if same and len(fresh) <= constants.similarity["duplicate_fresh_words"] * len(said):
         return similarity >= constants.similarity["duplicate_value"]
-    return similarity >= constants.similarity["duplicate"] and later.wording.names <= earlier.wording.words
+    return similarity >= constants.similarity["duplicate"]
 
 
 def _retires(
