@@ -84,7 +84,8 @@ def subject_of(text: str, language: Language, speaker: str = USER, previous: str
     named = compiled(language.subject["named"]).match(folded)
     if named is not None and first is None and fold(named.group(1)) not in language.stopwords:
         return named.group(1)
-    if first is None and language.has("pronoun", folded):
+    pronoun = language.search("pronoun", folded)
+    if pronoun is not None and (first is None or pronoun.end() <= first.start()):
         return previous if previous not in (None, speaker) else SOMEONE
     return speaker
 
