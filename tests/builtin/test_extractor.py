@@ -102,6 +102,18 @@ def test_passes_over_what_states_nothing(text: str, reason: str) -> None:
         ("我住在青岛，喜欢喝乌龙茶。", ["我住在青岛，", "我+喜欢喝乌龙茶。"]),
         ("From now on, answer in French.", ["From now on, answer in French."]),
         ("以后回答请用法语。", ["以后回答请用法语。"]),
+        # Words that look like a reason to pass but are none.
+        ("I always forget my umbrella.", ["I always forget my umbrella."]),
+        ("You are the best and I'm a beekeeper.", ["You are the best and I'm a beekeeper."]),
+        ("I love role-play games.", ["I love role-play games."]),
+        ("No kidding, I got married.", ["No kidding, I got married."]),
+        ("Read three novels last month.", ["Read three novels last month."]),
+        ("What I drink is barley tea.", ["What I drink is barley tea."]),
+        ("If it rains, my knee hurts.", ["If it rains, my knee hurts."]),
+        ("找工作找了三个月。", ["找工作找了三个月。"]),
+        ("我演过话剧。", ["我演过话剧。"]),
+        ("我把烟戒了。", ["我把烟戒了。"]),
+        ("我知道怎么修自行车。", ["我知道怎么修自行车。"]),
     ],
 )
 def test_keeps_statements_in_the_users_words(text: str, expected: list[str]) -> None:

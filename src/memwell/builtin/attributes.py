@@ -35,16 +35,19 @@ class Attribute:
 
 def attributes_of(folded: str, language: Language) -> tuple[Attribute, ...]:
     """All attributes that wording in ``folded`` (text folded by the pack) tells, in order of the text."""
-    found = (_attribute(rule, folded) for rule in language.attributes)
+    found = (_attribute(rule, folded, compiled(language.value_end)) for rule in language.attributes)
     return tuple(sorted((item for item in found if item), key=lambda item: (item.position, item.name)))
 
 
-def _attribute(rule: AttributeRule, folded: str) -> Attribute | None:
+def _attribute(rule: AttributeRule, folded: str, value_end: re.Pattern[str]) -> Attribute | None:
     match = compiled(rule.pattern).search(folded)
     if match is None or (rule.exclude and compiled(rule.exclude).search(folded)):
         return None
     group = next((index for index, value in enumerate(match.groups(), 1) if value), 0)
-    return Attribute(rule.name, match.group(group).strip(), rule.kind, rule.single, rule.group, match.start(group))
+    value = match.group(group).strip()
+    end = value_end.search(value, 1)
+    value = value[: end.start()].strip() if end else value
+    return Attribute(rule.name, value, rule.kind, rule.single, rule.group, match.start(group))
 
 
 @lru_cache(maxsize=4096)
@@ -81,7 +84,8 @@ def subject_of(text: str, language: Language, speaker: str = USER, previous: str
     named = compiled(language.subject["named"]).match(folded)
     if named is not None and first is None and fold(named.group(1)) not in language.stopwords:
         return named.group(1)
-    if first is None and language.has("pronoun", folded):
+    pronoun = language.search("pronoun", folded)
+    if pronoun is not None and (first is None or pronoun.end() <= first.start()):
         return previous if previous not in (None, speaker) else SOMEONE
     return speaker
 

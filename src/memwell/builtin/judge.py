@@ -8,6 +8,7 @@ from functools import lru_cache
 from memwell.builtin.language import Language, load_languages
 from memwell.builtin.relations import Constants, Relation, Statement, Wording, load_constants, relate, wording
 from memwell.domain.decision import ALLOWED, Action, Candidate, Situation
+from memwell.domain.segments import sentences
 from memwell.engine.ports import Comparison, Head, Verdict
 
 # Which relation counts where several heads have one; repeats first, since then nothing else is said.
@@ -75,11 +76,16 @@ class BuiltinJudge:
         )
 
     def _corrects(self, comparison: Comparison, candidate: Statement) -> bool:
-        """The sentence, or the words just before it in its message, say that something was wrong."""
-        if candidate.wording.has("correction"):
-            return True
-        before, found, _ = comparison.message.partition(comparison.candidate.content)
-        return bool(found) and self._wording(before[-120:]).has("correction") if before.strip() else False
+        """The sentence, or the one before it in its message, says that something was wrong.
+
+        A sentence that only announces a correction ("I had the year wrong. It is 2019.") leaves it to the next one.
+        """
+        before, found, after = comparison.message.partition(comparison.candidate.content)
+        words = candidate.wording
+        if words.has("correction"):
+            return bool(words.numbers or words.names or words.attributes) or not after.strip()
+        preceding = sentences(before)[-1:] if found else ()
+        return any(self._wording(before[span.start : span.end]).has("correction") for span in preceding)
 
 
 def _rank(relation: Relation) -> int:

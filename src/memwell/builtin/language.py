@@ -115,6 +115,7 @@ class Language:
         cues: pattern by cue name, see ``CUES``; a cue that the file leaves out never matches.
         subject: patterns that find whom a sentence is about.
         joint: what separates two statements of one sentence where no punctuation does, or ``""``.
+        value_end: where a value that a pattern captured is over.
     """
 
     code: str
@@ -127,6 +128,7 @@ class Language:
     cues: Mapping[str, str]
     subject: Mapping[str, str]
     joint: str
+    value_end: str
     attributes: tuple[AttributeRule, ...]
     times: TimeWords
 
@@ -144,9 +146,9 @@ class Language:
 
 
 @lru_cache(maxsize=2048)
-def compiled(pattern: str) -> re.Pattern[str]:
-    """``pattern`` compiled once, without regard to case."""
-    return re.compile(pattern, re.IGNORECASE)
+def compiled(pattern: str, flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
+    """``pattern`` compiled once, without regard to case unless ``flags`` say otherwise."""
+    return re.compile(pattern, flags)
 
 
 @lru_cache(maxsize=1)
@@ -178,7 +180,7 @@ def choose_language(text: str, languages: tuple[Language, ...]) -> Language:
     """The pack whose script fills most of ``text``; the first one where no letter is known."""
     if len(languages) == 1:
         return languages[0]
-    return max(languages, key=lambda pack: len(compiled(pack.script).findall(text)) * pack.weight)
+    return max(languages, key=lambda pack: len(compiled(pack.script, re.NOFLAG).findall(text)) * pack.weight)
 
 
 def read_language(name: str, text: str) -> Language:
@@ -201,8 +203,8 @@ def read_language(name: str, text: str) -> Language:
 
 def _language(data: dict[str, Any]) -> Language:
     parts = {**data["parts"], **_time_parts(data)}
-    parts["w"] = f"([^\\n{_STOPS}]{{1,{_VALUE_CHARS}}}?)"
-    parts["v"] = f"{parts['w']}(?={parts['value_end']})"
+    parts["w"] = f"([^\n{_STOPS}]{{1,{_VALUE_CHARS}}}?)"
+    parts["v"] = f"([^\n{_STOPS}]{{1,{_VALUE_CHARS}}})"
     spaced = bool(data["spaced"])
 
     def pattern(*alternatives: str, whole_words: bool = spaced) -> str:
@@ -224,6 +226,7 @@ def _language(data: dict[str, Any]) -> Language:
         cues={cue: pattern(*alternatives) for cue, alternatives in data["cues"].items()},
         subject={key: pattern(value) for key, value in data["subject"].items()},
         joint=_expanded(parts["joint"], parts),
+        value_end=_expanded(parts["value_end"], parts),
         attributes=tuple(
             AttributeRule(
                 name=key,

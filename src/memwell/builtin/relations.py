@@ -133,9 +133,13 @@ def _repeats(earlier: Statement, later: Statement, similarity: float, same: bool
         return False
     if later.wording.has("correction") or later.wording.has("additive") or later.wording.has("ended"):
         return False
-    if same:
+    if not later.wording.names <= earlier.wording.words:
+        return False
+    said = content_words(later)
+    fresh = said - content_words(earlier)
+    if same and len(fresh) <= constants.similarity["duplicate_fresh_words"] * len(said):
         return similarity >= constants.similarity["duplicate_value"]
-    return similarity >= constants.similarity["duplicate"] and later.wording.names <= earlier.wording.words
+    return similarity >= constants.similarity["duplicate"]
 
 
 def _retires(
@@ -154,11 +158,12 @@ def _retires(
     words = content_words(earlier)
     common = words & content_words(later)
     touches = bool(common) or shared is not None
-    if corrects and similarity >= limits["correct"] and not same:
+    sure_of_target = later.wording.has("correction") or touches or (earlier.wording.numbers and later.wording.numbers)
+    if corrects and sure_of_target and similarity >= limits["correct"] and not same:
         return Relation(Action.CORRECT, sure["correction"], "corrects: said to be wrong")
     if both_events or plan:
         return None
-    if later.wording.has("ended") and not adds and similarity >= limits["ended"]:
+    if later.wording.has("ended") and similarity >= limits["ended"]:
         return Relation(Action.NEGATE, sure["ended"], "ends: said to be over")
     if earlier.kind is Kind.INTENTION:
         done = later.wording.has("done") and similarity >= limits["done"]

@@ -49,8 +49,6 @@ def reason_to_pass(folded: str, language: Language) -> str | None:
         return "request to forget"
     if language.has("greeting", folded):
         return "greeting"
-    if language.has("standing", folded) and not folded.rstrip().endswith(("?", "？")):
-        return None
     for cue, reason in (("joke", "joke"), ("hypothetical", "hypothetical"), ("saying", "quotation")):
         if language.has(cue, folded):
             return reason
@@ -58,7 +56,7 @@ def reason_to_pass(folded: str, language: Language) -> str | None:
         return "question"
     if language.has("question", folded) and not language.has("mention", folded):
         return "question"
-    if language.has("order", folded):
+    if language.has("order", folded) and not language.has("standing", folded):
         return "order"
     if language.has("mood", folded) and not language.has("ended", folded):
         return "mood"
