@@ -16,6 +16,9 @@ from memwell.storage.sqlite.grown import Grown
 Blob = bytes
 _GONE = -1
 _CHUNK = 4096
+# OpenBLAS shares products of more values than this among threads; one that must wait for a busy core costs more time
+# than sharing saves.
+_BATCH_VALUES = 8192
 
 _MEMORIES = "SELECT v.record, v.data FROM memories r JOIN memory_vectors v ON v.record = r.no "
 _EVIDENCE = "SELECT v.record, v.data FROM evidence r JOIN evidence_vectors v ON v.record = r.no "
@@ -74,9 +77,18 @@ class Windows:
         """Highest dot product of ``vector`` with any window of each record; ``-inf`` where it has none."""
         found = np.full(records, -np.inf, np.float32)
         owner = self._owner.rows
-        products = self._matrix.rows @ vector
+        products = _products(self._matrix.rows, vector)
         kept = owner >= 0
         if not kept.all():
             owner, products = owner[kept], products[kept]
         np.maximum.at(found, owner, products)
         return found
+
+
+def _products(matrix: Matrix, vector: Matrix) -> Matrix:
+    """``matrix @ vector``, in batches of rows, on this thread alone."""
+    width = matrix.shape[1]
+    batch = max(_BATCH_VALUES // width, 1)
+    whole = len(matrix) // batch * batch
+    batched: Matrix = np.matmul(matrix[:whole].reshape(-1, batch, width), vector).ravel()
+    return np.concatenate([batched, matrix[whole:] @ vector])
