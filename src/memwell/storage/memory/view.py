@@ -75,8 +75,8 @@ class MemoryView:
         limit: int,
     ) -> list[PoolEntry]:
         seen = self._seen_memories(scope, lens) if unit is Unit.MEMORY else self._seen_evidence(scope, lens)
-        scores = bm25.scores(self._rows.words[unit], terms)
-        keyword = {key: scores[key] for key in seen if key in scores}
+        words = self._rows.words[unit]
+        keyword = bm25.scores({key: words[key] for key in seen if words.get(key)}, terms)
         similarity = {} if vector is None else self._similarity(unit, model, vector, seen)
         best = {*_best(seen, similarity, limit), *_best(seen, keyword, limit)}
         return [self._entry(unit, key, similarity.get(key, 0.0), keyword.get(key, 0.0)) for key in sorted(best)]

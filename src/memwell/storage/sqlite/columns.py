@@ -37,7 +37,7 @@ _MEMORIES = """
 SELECT m.no, m.changed, m.state, m.kind, m.valid_from, m.valid_until, m.recorded_at, m.muted_at IS NOT NULL,
     (SELECT min(e.status = 'active' AND e.local) * 2 + min(e.status = 'active' AND e.cloud)
      FROM sources s JOIN evidence e ON e.no = s.evidence WHERE s.memory = m.no),
-    coalesce(f.session_id, m.session_id), coalesce(f.no, 0), coalesce(f.occurred_at, m.memory_at)
+    m.length, coalesce(f.session_id, m.session_id), coalesce(f.no, 0), coalesce(f.occurred_at, m.memory_at)
 FROM memories m
 LEFT JOIN sources first ON first.memory = m.no AND first.position = 0
 LEFT JOIN evidence f ON f.no = first.evidence
@@ -45,7 +45,7 @@ LEFT JOIN evidence f ON f.no = first.evidence
 _EVIDENCE = """
 SELECT e.no, e.changed, 'current', 'fact', e.occurred_at, NULL, e.recorded_at, 0,
     (e.status = 'active' AND e.local) * 2 + (e.status = 'active' AND e.cloud),
-    e.session_id, e.no, e.occurred_at
+    e.length, e.session_id, e.no, e.occurred_at
 FROM evidence e
 """
 _CHANGED = {
@@ -94,6 +94,7 @@ class Columns:
         self._recorded_at = Grown(np.int64)
         self._muted = Grown(np.bool_)
         self._readable = Grown(np.int8)
+        self._length = Grown(np.int32)
         self._session = Grown(np.int32)
         self._position = Grown(np.int64)
         self._said_at = Grown(np.int64)
@@ -107,6 +108,7 @@ class Columns:
             self._recorded_at,
             self._muted,
             self._readable,
+            self._length,
             self._session,
             self._position,
             self._said_at,
@@ -122,6 +124,11 @@ class Columns:
     @property
     def changed(self) -> Numbers:
         return self._changed.rows
+
+    @property
+    def length(self) -> NDArray[np.int32]:
+        """Number of terms of each record in the keyword index; 0 for those not in it."""
+        return self._length.rows
 
     @property
     def position(self) -> Numbers:
@@ -205,7 +212,7 @@ class Columns:
         return seen
 
     def _coded(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
-        no, changed, state, kind, valid_from, valid_until, recorded_at, muted, readable, session, *first = row
+        no, changed, state, kind, valid_from, valid_until, recorded_at, muted, readable, length, session, *first = row
         code = self._session_codes.get(session)
         if code is None:
             code = self._session_codes[session] = len(self._sessions)
@@ -220,6 +227,7 @@ class Columns:
             recorded_at,
             muted,
             3 if readable is None else readable,
+            length,
             code,
             *first,
         )

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from memwell.domain.lens import Lens
 from memwell.domain.plan import Unit
 from memwell.engine.ports import Matrix, PoolEntry
-from memwell.storage.sqlite.columns import Numbers
+from memwell.storage.relevance import idf, weight
+from memwell.storage.sqlite.columns import Columns, Mask, Numbers
 from memwell.storage.sqlite.index import Part
 from memwell.storage.values import from_micros
 
@@ -45,8 +46,9 @@ def pool(
     limit: int,
 ) -> list[PoolEntry]:
     """See ``ports.View.pool``."""
-    matches = keyword_matches(connection, scope, unit, terms)
-    best = _united([_contenders(connection, part, matches, vector, lens, limit) for part in parts])
+    visible = [part.usable & part.index.visible(connection, lens) for part in parts]
+    keyword = keyword_scores(connection, scope, unit, [part.index.columns for part in parts], visible, terms)
+    best = _united([_contenders(*share, vector, limit) for share in zip(parts, visible, keyword, strict=True)])
     chosen = _chosen(best.similarity, best.keyword, best.numbers, limit)
     numbers = best.numbers[chosen]
     ids = _ids(connection, unit, numbers)
@@ -62,40 +64,55 @@ def pool(
     return [PoolEntry(*row) for row in sorted(rows)]
 
 
-def keyword_matches(
-    connection: sqlite3.Connection, scope: int, unit: Unit, terms: Sequence[str]
-) -> tuple[Numbers, NDArray[np.float64]]:
-    """Numbers of the scope's records in which a term occurs, ascending, and their BM25 scores."""
-    if not terms:
-        return np.zeros(0, np.int64), np.zeros(0)
-    either = " OR ".join('"' + term.replace('"', '""') + '"' for term in dict.fromkeys(terms))
+def keyword_scores(
+    connection: sqlite3.Connection,
+    scope: int,
+    unit: Unit,
+    shares: Sequence[Columns],
+    visible: Sequence[Mask],
+    terms: Sequence[str],
+) -> list[NDArray[np.float64]]:
+    """BM25 score of each row of each share, ``-inf`` where no term occurs; only ``visible`` rows count at all."""
+    scores = [np.full(len(columns), -np.inf) for columns in shares]
+    counted = [seen & (columns.length > 0) for columns, seen in zip(shares, visible, strict=True)]
+    documents = sum(int(mask.sum()) for mask in counted)
+    total = sum(int(columns.length[mask].sum()) for columns, mask in zip(shares, counted, strict=True))
+    if not documents:
+        return scores
+    weights = [weight(columns.length.astype(np.float64), total / documents) for columns in shares]
+    for term in dict.fromkeys(terms):
+        numbers = _numbers_with(connection, scope, unit, term)
+        hits = [_rows_among(columns, numbers, mask) for columns, mask in zip(shares, counted, strict=True)]
+        worth = idf(documents, sum(map(len, hits)))
+        for score, rows, weighted in zip(scores, hits, weights, strict=True):
+            score[rows] = np.maximum(score[rows], 0.0) + worth * weighted[rows]
+    return scores
+
+
+def _numbers_with(connection: sqlite3.Connection, scope: int, unit: Unit, term: str) -> Numbers:
+    """Numbers of the scope's records in which ``term`` occurs, ascending."""
+    quoted = term.replace('"', '""')
     table = f"{unit.value}_words"
-    rows = connection.execute(
-        f"SELECT rowid, -bm25({table}, 0.0, 1.0) FROM {table} WHERE {table} MATCH ? ORDER BY rowid",
-        (f'scope : "{scope}" AND words : ({either})',),
-    )
-    flat = np.fromiter(chain.from_iterable(rows), np.float64).reshape(-1, 2)
-    return flat[:, 0].astype(np.int64), flat[:, 1]
+    query = f"SELECT rowid FROM {table} WHERE {table} MATCH ? ORDER BY rowid"
+    found = connection.execute(query, (f'scope : "{scope}" AND words : "{quoted}"',))
+    return np.fromiter(chain.from_iterable(found), np.int64)
+
+
+def _rows_among(columns: Columns, numbers: Numbers, mask: Mask) -> NDArray[np.intp]:
+    """Rows of those ``numbers`` that are present and within ``mask``."""
+    if not len(columns):
+        return np.zeros(0, np.intp)
+    rows = np.minimum(columns.places(numbers), len(columns) - 1)
+    found: NDArray[np.intp] = rows[(columns.no[rows] == numbers) & mask[rows]]
+    return found
 
 
 def _contenders(
-    connection: sqlite3.Connection,
-    part: Part,
-    matches: tuple[Numbers, NDArray[np.float64]],
-    vector: Matrix | None,
-    lens: Lens,
-    limit: int,
+    part: Part, visible: Mask, keyword: NDArray[np.float64], vector: Matrix | None, limit: int
 ) -> _Contenders:
     columns = part.index.columns
-    hidden = ~(part.usable & part.index.visible(connection, lens))
-    keyword = np.full(len(columns), -np.inf)
-    if len(columns) and len(matches[0]):
-        places = np.minimum(columns.places(matches[0]), len(columns) - 1)
-        here = columns.no[places] == matches[0]
-        keyword[places[here]] = matches[1][here]
     similarity = part.index.similarity(vector)
-    keyword[hidden] = -np.inf
-    similarity[hidden] = -np.inf
+    similarity[~visible] = -np.inf
     rows = _chosen(similarity, keyword, columns.no, limit)
     return _Contenders(
         columns.no[rows],

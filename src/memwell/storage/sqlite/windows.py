@@ -11,7 +11,7 @@ import numpy as np
 from memwell.domain.plan import Unit
 from memwell.engine.ports import Matrix
 from memwell.storage.sqlite.columns import Columns, Numbers
-from memwell.storage.sqlite.grown import Grown
+from memwell.storage.sqlite.grown import BLOCK, Grown
 
 Blob = bytes
 _GONE = -1
@@ -77,7 +77,7 @@ class Windows:
         """Highest dot product of ``vector`` with any window of each record; ``-inf`` where it has none."""
         found = np.full(records, -np.inf, np.float32)
         owner = self._owner.rows
-        products = _products(self._matrix.rows, vector)
+        products = _products(self._matrix.blocks, vector)[: len(owner)]
         kept = owner >= 0
         if not kept.all():
             owner, products = owner[kept], products[kept]
@@ -85,10 +85,11 @@ class Windows:
         return found
 
 
-def _products(matrix: Matrix, vector: Matrix) -> Matrix:
-    """``matrix @ vector``, in batches of rows, on this thread alone."""
-    width = matrix.shape[1]
-    batch = max(_BATCH_VALUES // width, 1)
-    whole = len(matrix) // batch * batch
-    batched: Matrix = np.matmul(matrix[:whole].reshape(-1, batch, width), vector).ravel()
-    return np.concatenate([batched, matrix[whole:] @ vector])
+def _products(blocks: Matrix, vector: Matrix) -> Matrix:
+    """``blocks @ vector``, in even batches of rows, so that a row's product does not depend on where it stands."""
+    width = blocks.shape[1]
+    batch = BLOCK
+    while batch > 1 and batch * width > _BATCH_VALUES:
+        batch //= 2
+    products: Matrix = np.matmul(blocks.reshape(-1, batch, width), vector).ravel()
+    return products

@@ -105,7 +105,7 @@ class Writer:
             self._connection,
             Unit.EVIDENCE,
             [
-                (self._evidence_numbers[record.id], self._scope, " ".join(evidence_terms(record)))
+                (self._evidence_numbers[record.id], self._scope, evidence_terms(record))
                 for record in changes.evidence
                 if has_index(record.speaker)
             ],
@@ -114,7 +114,7 @@ class Writer:
             self._connection,
             Unit.MEMORY,
             [
-                (self._memory_numbers[key], self._scope, " ".join(memory_terms(changes.memories[key])))
+                (self._memory_numbers[key], self._scope, memory_terms(changes.memories[key]))
                 for key in self._memory_numbers
                 if key in changes.created
             ],
@@ -225,9 +225,15 @@ def _digest(content: str, key: bytes) -> bytes | None:
     return blake2b(content.encode(), key=key, digest_size=HASH_BYTES).digest() if content else None
 
 
-def add_words(connection: sqlite3.Connection, unit: Unit, rows: Iterable[tuple[int, int, str]]) -> None:
-    """Add rows of record number, scope number and space-joined terms to the keyword index of ``unit``."""
-    connection.executemany(f"INSERT INTO {unit.value}_words (rowid, scope, words) VALUES (?, ?, ?)", rows)
+def add_words(connection: sqlite3.Connection, unit: Unit, rows: Sequence[tuple[int, int, list[str]]]) -> None:
+    """Add rows of record number, scope number and terms to the keyword index of ``unit``, and note their lengths."""
+    connection.executemany(
+        f"INSERT INTO {unit.value}_words (rowid, scope, words) VALUES (?, ?, ?)",
+        [(no, scope, " ".join(terms)) for no, scope, terms in rows],
+    )
+    table = "memories" if unit is Unit.MEMORY else "evidence"
+    lengths = [(len(terms), no) for no, _, terms in rows]
+    connection.executemany(f"UPDATE {table} SET length = ? WHERE no = ?", lengths)
 
 
 def _new_links(before: MemoryRecord | None, after: MemoryRecord) -> list[tuple[str, tuple[str, ...]]]:

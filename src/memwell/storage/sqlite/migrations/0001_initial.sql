@@ -2,6 +2,7 @@
 --   no          row number, small and private to the file; everything inside the file refers to it
 --   id          the public identifier, kept once
 --   *_at, valid_*, at   microseconds since 1970-01-01 UTC
+--   length      number of terms in the keyword index, for ranking; 0 for what is not in it
 --   changed     the scope's change counter when the row (or its vectors) last changed; caches read on from there
 
 -- What belongs to the whole file: the key of the ledger's content hashes, and this device's name.
@@ -43,6 +44,7 @@ CREATE TABLE evidence (
     valid_from INTEGER,
     valid_until INTEGER,
     metadata TEXT, -- JSON
+    length INTEGER NOT NULL DEFAULT 0,
     changed INTEGER NOT NULL,
     UNIQUE (scope, origin)
 );
@@ -88,6 +90,7 @@ CREATE TABLE memories (
     judge TEXT NOT NULL,
     targets TEXT, -- JSON list of memory ids
     extra TEXT, -- JSON
+    length INTEGER NOT NULL DEFAULT 0,
     changed INTEGER NOT NULL
 );
 CREATE INDEX memories_by_change ON memories (scope, changed);
@@ -198,6 +201,6 @@ CREATE TABLE evidence_vectors (
 );
 
 -- Keyword indexes; rowid is the record's no. The terms are made by domain.text.terms, so words need no language-aware
--- tokenizer here. The scope's number is a term of its own column, required by every query and given no weight.
+-- tokenizer here. The scope's number is a term of its own column, required by every query.
 CREATE VIRTUAL TABLE memory_words USING fts5 (scope, words, content = '', tokenize = 'porter unicode61');
 CREATE VIRTUAL TABLE evidence_words USING fts5 (scope, words, content = '', tokenize = 'porter unicode61');
