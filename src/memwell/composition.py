@@ -11,7 +11,7 @@ from typing import Any
 from memwell.builtin.embedder import bundled_embedder
 from memwell.builtin.extractor import BuiltinExtractor
 from memwell.builtin.judge import BuiltinJudge
-from memwell.builtin.language import load_languages
+from memwell.builtin.language import abbreviations, joints, load_languages
 from memwell.builtin.question import BuiltinQuestionReader
 from memwell.builtin.system import SystemClock, TimeOrderedIds
 from memwell.engine.maintaining import Maintaining
@@ -76,7 +76,7 @@ def open_engine(
         location=str(location),
         store=store,
         clock=clock,
-        remember=Remember(store, embedder, extractor, judge, clock, ids, languages.abbreviations),
+        remember=Remember(store, embedder, extractor, judge, clock, ids, abbreviations(languages), joints(languages)),
         recall=Recall(store, embedder, BuiltinQuestionReader(languages), clock),
         reading=Reading(store, clock),
         managing=Managing(store, embedder, clock, ids),

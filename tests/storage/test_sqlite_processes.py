@@ -10,12 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.storage.conftest import StartChild
 
 from memwell.domain.lens import Lens
 from memwell.domain.plan import Unit
 from memwell.storage.sqlite import FAULT_POINTS, SqliteStore
 from memwell.testing.doubles import ALICE, START, FakeClock, HashEmbedder, make_plan, statement
+from tests.storage.conftest import StartChild
 
 EMBEDDER = HashEmbedder()
 LATE = Lens(now=START.replace(year=2100))

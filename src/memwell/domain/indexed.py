@@ -24,8 +24,3 @@ def memory_prefix(qualifiers: Mapping[str, str]) -> str:
     """The same for a memory, from its qualifiers."""
     speaker = qualifiers.get(SPEAKER)
     return f"{speaker}: " if speaker else ""
-
-
-def has_index(speaker: Speaker) -> bool:
-    """Whether evidence of ``speaker`` is indexed; assistant and tool turns are context only."""
-    return speaker.supports_memories

@@ -20,14 +20,15 @@ def _trim(text: str, start: int, end: int) -> Span | None:
     return Span(start, end)
 
 
-def _cut(text: str, ends: list[int]) -> tuple[Span, ...]:
+def _cut(text: str, cuts: list[tuple[int, int]]) -> tuple[Span, ...]:
+    """Parts of ``text`` between ``cuts``: where one part ends and where the next begins."""
     spans = []
     start = 0
-    for end in [*ends, len(text)]:
+    for end, following in [*cuts, (len(text), len(text))]:
         span = _trim(text, start, end)
         if span is not None:
             spans.append(span)
-        start = end
+        start = following
     return tuple(spans)
 
 
@@ -43,19 +44,24 @@ def sentences(text: str, abbreviations: frozenset[str] = frozenset()) -> tuple[S
         word = re.search(r"\S+$", text[: match.end()])
         if match.group().startswith(".") and word and word.group().lower() in abbreviations:
             continue
-        ends.append(match.end())
+        ends.append((match.end(), match.end()))
     return _cut(text, ends)
 
 
-def clauses(text: str, within: Span) -> tuple[Span, ...]:
+def clauses(text: str, within: Span, joint: re.Pattern[str] | None = None) -> tuple[Span, ...]:
     """Clauses of the sentence ``within`` of ``text``: cut after commas, colons, semicolons and dashes.
 
     A comma or colon between digits ("1,875", "7:30") cuts nothing.
+
+    Args:
+        joint: what else separates statements, such as " and " before a verb; its matches belong to no clause.
     """
     part = text[within.start : within.end]
-    ends = [
-        match.end()
+    cuts = [
+        (match.end(), match.end())
         for match in _CLAUSE_END.finditer(part)
         if not (match.start() and part[match.start() - 1].isdigit() and part[match.end() : match.end() + 1].isdigit())
     ]
-    return tuple(Span(span.start + within.start, span.end + within.start) for span in _cut(part, ends))
+    if joint is not None:
+        cuts = sorted([*cuts, *((match.start(), match.end()) for match in joint.finditer(part))])
+    return tuple(Span(span.start + within.start, span.end + within.start) for span in _cut(part, cuts))

@@ -31,8 +31,9 @@ class Maintaining:
         """Figures of the whole store."""
         with self.store.view() as view:
             figures = view.stats()
-        records = figures["memories"] + figures["evidence"]
-        indexed = figures["models"].get(self.embedder.model, 0) / records if records else 1.0
+        done = figures["models"].get(self.embedder.model, {"memories": 0, "evidence": 0})
+        records = figures["indexable"]
+        indexed = (done["memories"] + done["evidence"]) / records if records else 1.0
         return Status(self.location, self.embedder.model, self.extractor, self.judge, indexed, figures)
 
     def check(self) -> list[str]:

@@ -137,7 +137,10 @@ class View(Protocol):
         """Ids of up to ``limit`` records that lack vectors of ``model``. Assistant turns need none."""
 
     def stats(self) -> Mapping[str, Any]:
-        """Whole-store figures: ``scopes, evidence, unformed, memories, by_state, ledger, bytes, schema, models``."""
+        """Whole-store figures: ``scopes, evidence, unformed, memories, indexable, by_state, ledger, bytes,
+        schema, models``; ``models`` gives the ``dimensions`` of each and how many ``memories`` and ``evidence``
+        it has indexed.
+        """
 
 
 class Store(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -62,6 +63,7 @@ class Remember:
 
     Args:
         abbreviations: words whose full stop ends no sentence.
+        joint: what separates clauses besides punctuation.
     """
 
     store: Store
@@ -71,6 +73,7 @@ class Remember:
     clock: Clock
     ids: Ids
     abbreviations: frozenset[str] = field(default_factory=frozenset)
+    joint: re.Pattern[str] | None = None
 
     def add(
         self,
@@ -207,7 +210,7 @@ class Remember:
 
     def _turn(self, record: Evidence) -> Turn:
         spans = sentences(record.content, self.abbreviations)
-        segments = tuple(clause for span in spans for clause in clauses(record.content, span))
+        segments = tuple(clause for span in spans for clause in clauses(record.content, span, self.joint))
         return Turn(record, spans, segments)
 
     def _embed(self, material: _Material) -> _Formed:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from memwell import Memory
     from memwell.domain.memory import MemoryRecord
     from memwell.engine.items import Quote
     from memwell.engine.results import SearchResult
+    from memwell.interfaces.python.memory import Memory
 
 _PAGE = 100  # far more memories than a story forms
 
@@ -84,7 +84,7 @@ def run_demo(show: Callable[[str], None], stories: Iterable[Story] | None = None
     Raises:
         DemoFailedError: a step did not do what it shows; names it.
     """
-    from memwell import Memory
+    from memwell.interfaces.python.memory import Memory
 
     told = 0
     clock = StoryClock()
@@ -122,13 +122,13 @@ class _Teller:
         self._check(step)
 
     def _say(self, step: Step, words: str) -> None:
-        when = f" (said on {step.at[:10]})" if step.at else ""
-        self._show(f"   says{when}: {words}")
+        dated = f", dated {step.at[:10]}" if step.at else ""
+        self._show(f"   says{dated}: {words}")
         for decision in self._memory.add(words, at=step.at or step.now).decisions:
             self._show(f"   {decision.action}: {decision.content}")
 
     def _ask(self, step: Step, question: str) -> None:
-        then = f" (as of {step.as_of[:10]})" if step.as_of else ""
+        then = f", as of {step.as_of[:10]}" if step.as_of else ""
         self._show(f"   asks{then}: {question}")
         result = self._memory.search(question, as_of=step.as_of)
         first = next(iter((*result.memories, *result.profile)), None)
@@ -140,7 +140,7 @@ class _Teller:
     def _explain(self, step: Step, words: str) -> None:
         explanation = self._memory.explain(self._find(step, words).id)
         formation = explanation.memory.formation
-        self._show(f"   {explanation.memory.content}: {formation.action}, since {formation.reason}")
+        self._show(f"   {explanation.memory.content}  {formation.action}: {formation.reason}")
         self._show_quotes(step, explanation.quotes)
         for record in explanation.replaced:
             self._show(f"   replaced: {record.content}  [{record.state}]")

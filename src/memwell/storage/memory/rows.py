@@ -9,7 +9,6 @@ from typing import Any
 
 from memwell.domain.changes import Entry, Named, named_ids
 from memwell.domain.evidence import Evidence
-from memwell.domain.indexed import has_index
 from memwell.domain.memory import MemoryRecord, Transition
 from memwell.domain.plan import IndexRecord, Plan, Unit
 from memwell.domain.scope import Scope
@@ -77,7 +76,7 @@ class Rows:
     def index_words(self) -> None:
         """Make the words of every record again."""
         self.words[Unit.MEMORY] = {key: memory_words(memory) for key, memory in self.memories.items()}
-        indexed = [record for record in self.evidence.values() if has_index(record.speaker)]
+        indexed = [record for record in self.evidence.values() if record.speaker.supports_memories]
         self.words[Unit.EVIDENCE] = {record.id: evidence_words(record) for record in indexed}
 
 

@@ -12,7 +12,6 @@ from threading import RLock
 from typing import TypeVar
 
 from memwell.domain.changes import Changes, Entry, resolve
-from memwell.domain.indexed import has_index
 from memwell.domain.plan import AddEvidence, Applied, IndexRecord, Plan, Unit
 from memwell.domain.scope import Scope
 from memwell.engine.ports import Clock, View
@@ -139,7 +138,7 @@ def _write(rows: Rows, plan: Plan, changes: Changes) -> None:
     for record in changes.evidence:
         rows.evidence[record.id] = replace(record, metadata=mapping_from_json(to_json(record.metadata)))
         rows.origins[record.scope, record.origin] = record.id
-        if has_index(record.speaker):
+        if record.speaker.supports_memories:
             rows.words[Unit.EVIDENCE][record.id] = evidence_words(record)
     for memory_id, memory in changes.memories.items():
         rows.memories[memory_id] = replace(

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from memwell.domain.evidence import Evidence, EvidenceStatus
-from memwell.domain.indexed import has_index
 from memwell.domain.lens import Lens, as_known, sees_evidence, sees_memory
 from memwell.domain.memory import MemoryRecord, State, Transition
 from memwell.domain.plan import Unit
@@ -113,13 +112,8 @@ class MemoryView:
         return request.input_hash, request.outcome
 
     def unindexed(self, unit: Unit, model: str, limit: int) -> list[str]:
-        rows = self._rows
-        if unit is Unit.MEMORY:
-            ids = [key for key, memory in rows.memories.items() if memory.state is not State.ERASED]
-        else:
-            ids = [key for key, record in rows.evidence.items() if _wants_vectors(record)]
-        indexed = {key for key, row in rows.vectors[unit].items() if row.model == model}
-        return [key for key in ids if key not in indexed][:limit]
+        indexed = {key for key, row in self._rows.vectors[unit].items() if row.model == model}
+        return [key for key in self._indexable(unit) if key not in indexed][:limit]
 
     def stats(self) -> Mapping[str, Any]:
         rows = self._rows
@@ -141,12 +135,22 @@ class MemoryView:
             "evidence": len(rows.evidence),
             "unformed": sum(row.status is EvidenceStatus.ACTIVE for row in waiting),
             "memories": len(rows.memories),
+            "indexable": sum(len(self._indexable(unit)) for unit in Unit),
             "by_state": dict(Counter(memory.state.value for memory in rows.memories.values())),
             "ledger": len(rows.ledger),
             "bytes": 0,
             "schema": 0,
             "models": models,
         }
+
+    def _indexable(self, unit: Unit) -> list[str]:
+        if unit is Unit.MEMORY:
+            return [key for key, memory in self._rows.memories.items() if memory.state is not State.ERASED]
+        return [
+            key
+            for key, record in self._rows.evidence.items()
+            if record.speaker.supports_memories and record.status is EvidenceStatus.ACTIVE
+        ]
 
     def _in_scope(self, scope: Scope) -> list[MemoryRecord]:
         return [memory for memory in self._rows.memories.values() if memory.scope == scope]
@@ -209,7 +213,3 @@ def _on_page(query: PageQuery, memory: MemoryRecord) -> bool:
         and (query.live_at is None or memory.valid_until is None or query.live_at < memory.valid_until)
         and (query.after is None or (memory.recorded_at, memory.id) < query.after)
     )
-
-
-def _wants_vectors(record: Evidence) -> bool:
-    return has_index(record.speaker) and record.status is EvidenceStatus.ACTIVE

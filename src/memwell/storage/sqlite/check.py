@@ -6,7 +6,6 @@ import sqlite3
 from functools import lru_cache
 from importlib import resources
 
-from memwell.domain.indexed import has_index
 from memwell.domain.plan import Unit
 from memwell.storage.sqlite.rows import read_evidence, read_memories
 from memwell.storage.sqlite.write import add_words
@@ -62,5 +61,5 @@ def _chunk(connection: sqlite3.Connection, unit: Unit, after: int) -> list[tuple
         words = {memory.id: memory_terms(memory) for memory in memories.values()}
     else:
         evidence = read_evidence(connection, "WHERE e.no BETWEEN ? AND ?", (keys[0][0], keys[-1][0]))
-        words = {record.id: evidence_terms(record) for record in evidence if has_index(record.speaker)}
+        words = {record.id: evidence_terms(record) for record in evidence if record.speaker.supports_memories}
     return [(no, scope, words.get(key)) for no, scope, key in keys]

@@ -47,6 +47,10 @@ SELECT count(*) FROM evidence e
 WHERE e.status = 'active' AND e.speaker IN ('user', 'observed', 'import')
     AND NOT EXISTS (SELECT 1 FROM formed f WHERE f.evidence = e.no)
 
+-- name: count_indexable
+SELECT (SELECT count(*) FROM memories WHERE state <> 'erased')
+    + (SELECT count(*) FROM evidence WHERE status = 'active' AND speaker IN ('user', 'observed', 'import'))
+
 -- name: count_memories
 SELECT count(*) FROM memories
 

@@ -148,7 +148,7 @@ class SqliteView:
         return None if found is None else (found[0], None if found[1] is None else json.loads(found[1]))
 
     def unindexed(self, unit: Unit, model: str, limit: int) -> list[str]:
-        return [row[0] for row in self._connection.execute(statement(f"unindexed_{unit.value}"), (model, limit))]
+        return [key for (key,) in self._connection.execute(statement(f"unindexed_{unit.value}"), (model, limit))]
 
     def stats(self) -> Mapping[str, Any]:
         def number(name: str) -> int:
@@ -161,6 +161,7 @@ class SqliteView:
             "evidence": number("count_evidence"),
             "unformed": number("count_unformed"),
             "memories": number("count_memories"),
+            "indexable": number("count_indexable"),
             "by_state": dict(self._connection.execute(statement("count_by_state"))),
             "ledger": number("count_ledger"),
             "bytes": number("page_count") * number("page_size"),

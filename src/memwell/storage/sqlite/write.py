@@ -11,7 +11,6 @@ from itertools import count
 
 from memwell.domain.changes import Changes, Entry, Named, named_ids
 from memwell.domain.evidence import Evidence
-from memwell.domain.indexed import has_index
 from memwell.domain.memory import Links, MemoryRecord
 from memwell.domain.plan import IndexRecord, Plan, Unit
 from memwell.storage.refusals import other_dimensions
@@ -107,7 +106,7 @@ class Writer:
             [
                 (self._evidence_numbers[record.id], self._scope, evidence_terms(record))
                 for record in changes.evidence
-                if has_index(record.speaker)
+                if record.speaker.supports_memories
             ],
         )
         add_words(

@@ -48,6 +48,7 @@ class ReadingCases(StoreCases):
             "evidence",
             "unformed",
             "memories",
+            "indexable",
             "by_state",
             "ledger",
             "bytes",

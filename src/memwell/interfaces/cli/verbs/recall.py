@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def search(
-    query: Annotated[str, typer.Argument(help="A question or words.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="A question or words.")],
     user: User = None,
     limit: Annotated[int, typer.Option("--limit", help="Most memories.")] = 5,
     raw: Annotated[int, typer.Option("--raw", help="Most verbatim sources.")] = 0,
@@ -89,7 +89,7 @@ def get(memory_id: MemoryId, user: User = None, store: StorePath = None, as_json
 
 
 def history(memory_id: MemoryId, user: User = None, store: StorePath = None, as_json: Json = False) -> None:
-    """Show the chain of versions a memory belongs to, oldest first."""
+    """Show all versions of what a memory is about."""
     with opened(store, user) as memory:
         chain = memory.history(memory_id)
     if as_json:
@@ -99,7 +99,7 @@ def history(memory_id: MemoryId, user: User = None, store: StorePath = None, as_
 
 
 def explain(memory_id: MemoryId, user: User = None, store: StorePath = None, as_json: Json = False) -> None:
-    """Show the words a memory rests on, the decision that formed it, and what became of it."""
+    """Show a memory's source words, decision and fate."""
     with opened(store, user) as memory:
         explanation = memory.explain(memory_id)
     if as_json:

@@ -10,7 +10,7 @@ from memwell.interfaces.cli.output import print_json, print_text, say
 
 
 def demo(as_json: Json = False) -> None:
-    """Tell a short story on a temporary store and check after every step that what must be true is."""
+    """Tell a story on a temporary store, checking each step."""
     from memwell.interfaces.cli.demo import DemoFailedError, run_demo
 
     try:

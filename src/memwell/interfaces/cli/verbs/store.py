@@ -15,13 +15,13 @@ from memwell.interfaces.cli.options import Json, StorePath, opened
 from memwell.interfaces.cli.output import print_fields, print_json, print_text
 
 if TYPE_CHECKING:
-    from memwell import Memory
+    from memwell.interfaces.python.memory import Memory
 
 _DOCTOR = "memwell-doctor"  # a user without memories, in whose name the doctor asks
 
 
 def init(store: StorePath = None, as_json: Json = False) -> None:
-    """Create the store where there is none, and say where it is."""
+    """Create the store where there is none; say where it is."""
     with opened(store) as memory:
         location = memory.status().location
     if as_json:
@@ -106,7 +106,7 @@ def _shown(name: str, value: Any) -> str:
     if name == "bytes":
         return f"{value / 1_000_000:,.1f} MB"
     if isinstance(value, dict):
-        return ", ".join(f"{key} {item}" for key, item in value.items()) or "-"
+        return ", ".join(f"{key} {_shown(key, item)}" for key, item in value.items()) or "-"
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) or "-"
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -21,7 +21,7 @@ _STATUS = {
 
 
 def add(
-    text: Annotated[str, typer.Argument(help="What the user said; - reads standard input.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What the user said; - reads standard input.")],
     user: User = None,
     session: Annotated[str, typer.Option("--session", metavar="ID", help="Conversation it belongs to.")] = "default",
     at: At = None,
@@ -31,7 +31,7 @@ def add(
     store: StorePath = None,
     as_json: Json = False,
 ) -> None:
-    """Add what a user said; print the memories formed from it."""
+    """Add what a user said; show what was formed from it."""
     words = _standard_input() if text == "-" else text
     with opened(store, user) as memory:
         result = memory.add(words, session_id=session, at=at, request_id=request)
@@ -40,20 +40,20 @@ def add(
 
 def update(
     memory_id: MemoryId,
-    content: Annotated[str, typer.Argument(help="What is true now.")],
+    content: Annotated[str, typer.Argument(metavar="TEXT", help="What is true now.")],
     at: At = None,
     user: User = None,
     store: StorePath = None,
     as_json: Json = False,
 ) -> None:
-    """Replace a memory by a newer version; the old one stays in history."""
+    """Let a newer version take over; history keeps the old one."""
     with opened(store, user) as memory:
         result = memory.update(memory_id, content, at=at)
     _show(result, as_json)
 
 
 def delete(memory_id: MemoryId, user: User = None, store: StorePath = None, as_json: Json = False) -> None:
-    """Put a memory away: no longer recalled, still in history."""
+    """Put a memory away; history keeps it."""
     with opened(store, user) as memory:
         record = memory.delete(memory_id)
     if as_json:

@@ -1,0 +1,251 @@
+"""The keyless extractor: sentences of the user that state something lasting, by the language packs' cues."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from memwell.builtin import times
+from memwell.builtin.attributes import SOMEONE, USER, attributes_of, subject_of
+from memwell.builtin.language import Language, choose_language, compiled, load_languages
+from memwell.builtin.statements import (
+    is_plain_statement,
+    kind_of,
+    material_start,
+    mostly_within,
+    quoted_spans,
+    reason_to_pass,
+    speaks_of_self,
+)
+from memwell.domain.evidence import Evidence, Speaker
+from memwell.domain.memory import FormedBy, Kind, Polarity, Span
+from memwell.engine.ports import Extraction, Passed, Proposal, Turn
+
+_PLAIN_CONFIDENCE = 0.9
+_UNKNOWN_CONFIDENCE = 0.7
+_HEDGED_CONFIDENCE = 0.5
+# A role-play that the user never ends is over after such a pause.
+_PLAY_LASTS = timedelta(hours=3)
+# Sentences whose clauses may hold a statement all the same: "Since I can't eat nuts, what should I bake?"
+_WITH_RIDERS = frozenset({"question", "order"})
+_FORMED_BY = {Speaker.OBSERVED: FormedBy.OBSERVED, Speaker.IMPORT: FormedBy.IMPORTED}
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A turn with what reading its sentences needs."""
+
+    turn: Turn
+    language: Language
+    folded: str
+    quoted: tuple[Span, ...]
+    material: int | None
+    today: date
+
+    @property
+    def speaker(self) -> str:
+        return self.turn.evidence.name or USER
+
+    def part(self, span: Span) -> str:
+        return self.folded[span.start : span.end]
+
+
+class BuiltinExtractor:
+    """Proposes each durable sentence, or clauses of it that state different things; passes the rest with a reason."""
+
+    name = "builtin/1"
+
+    def __init__(self, languages: tuple[Language, ...] | None = None) -> None:
+        self._languages = languages
+
+    def extract(self, turns: Sequence[Turn], context: Sequence[Evidence]) -> Extraction:
+        """See ``ports.Extractor``. ``context`` tells whether a role-play is going on."""
+        languages = self._languages or load_languages()
+        proposals: list[Proposal] = []
+        passed: list[Passed] = []
+        playing_since: datetime | None = None
+        for evidence in context:
+            if evidence.speaker is Speaker.USER:
+                playing_since = _play(evidence, choose_language(evidence.content, languages), playing_since)
+        for turn in turns:
+            if turn.evidence.speaker in _FORMED_BY:
+                proposals.extend(_whole(turn))
+                continue
+            if turn.evidence.speaker is not Speaker.USER:
+                continue
+            language = choose_language(turn.evidence.content, languages)
+            playing_since = _play(turn.evidence, language, playing_since)
+            if playing_since is not None:
+                passed.extend(Passed(turn.evidence.id, span, "role-play") for span in turn.sentences)
+                continue
+            found, left = _read_turn(_reading(turn, language))
+            proposals.extend(found)
+            passed.extend(left)
+        return Extraction(tuple(proposals), tuple(passed))
+
+
+def _play(evidence: Evidence, language: Language, since: datetime | None) -> datetime | None:
+    """When the latest turn of a role-play was said that goes on after ``evidence``, or ``None``."""
+    folded = language.fold(evidence.content)
+    if language.has("roleplay_end", folded):
+        return None
+    ongoing = since is not None and evidence.occurred_at - since < _PLAY_LASTS
+    return evidence.occurred_at if ongoing or language.has("roleplay", folded) else None
+
+
+def _whole(turn: Turn) -> list[Proposal]:
+    """Observed and imported material is one statement as it stands."""
+    if not turn.sentences:
+        return []
+    return [
+        Proposal(
+            evidence_id=turn.evidence.id,
+            unit="sentence",
+            chosen=tuple(range(len(turn.sentences))),
+            kind=Kind.STATE,
+            subject=turn.evidence.name or USER,
+            formed_by=_FORMED_BY[turn.evidence.speaker],
+            valid_from=turn.evidence.valid_from,
+            valid_until=turn.evidence.valid_until,
+        )
+    ]
+
+
+def _reading(turn: Turn, language: Language) -> _Reading:
+    evidence = turn.evidence
+    folded = language.fold(evidence.content)
+    return _Reading(
+        turn=turn,
+        language=language,
+        folded=folded,
+        quoted=quoted_spans(evidence.content),
+        material=material_start(folded, turn.sentences, language),
+        today=times.local_day(evidence.occurred_at, int(evidence.metadata.get("utc_offset_minutes", 0))),
+    )
+
+
+def _read_turn(reading: _Reading) -> tuple[list[Proposal], list[Passed]]:
+    proposals: list[Proposal] = []
+    passed: list[Passed] = []
+    previous: str | None = None
+    for index, span in enumerate(reading.turn.sentences):
+        reason = _reason(reading, span)
+        riders = _riders(reading, span) if reason in _WITH_RIDERS else []
+        if reason is not None and not riders:
+            passed.append(Passed(reading.turn.evidence.id, span, reason))
+            continue
+        groups = riders or _statements(reading, span)
+        if groups:
+            found = [_proposal(reading, "segment", group, previous, lead) for group, lead in groups]
+        else:
+            found = [_proposal(reading, "sentence", (index,), previous)]
+        proposals.extend(found)
+        previous = found[-1].subject
+    return proposals, passed
+
+
+def _reason(reading: _Reading, span: Span) -> str | None:
+    if reading.material is not None and span.end > reading.material:
+        return "quotation"
+    if mostly_within(reading.turn.evidence.content, span, reading.quoted):
+        return "quotation"
+    return reason_to_pass(reading.part(span), reading.language)
+
+
+def _segments(reading: _Reading, span: Span) -> list[int]:
+    return [i for i, part in enumerate(reading.turn.segments) if span.start <= part.start and part.end <= span.end]
+
+
+def _riders(reading: _Reading, span: Span) -> list[tuple[tuple[int, ...], Span | None]]:
+    """Clauses of a question or an order that state something by themselves, adjacent ones together."""
+    language = reading.language
+    indexes = _segments(reading, span)
+    groups: list[tuple[int, ...]] = []
+    for index in indexes if len(indexes) > 1 else []:
+        part = reading.turn.segments[index]
+        folded = reading.part(part)
+        someone = (
+            speaks_of_self(folded, language)
+            or bool(attributes_of(folded, language))
+            or subject_of(reading.turn.text(part), language) not in (USER, SOMEONE)
+        )
+        if mostly_within(reading.turn.evidence.content, part, reading.quoted):
+            continue
+        if not is_plain_statement(folded, language, someone):
+            continue
+        if groups and groups[-1][-1] == index - 1:
+            groups[-1] = (*groups[-1], index)
+        else:
+            groups.append((index,))
+    return [(group, None) for group in groups]
+
+
+def _statements(reading: _Reading, span: Span) -> list[tuple[tuple[int, ...], Span | None]]:
+    """Clauses that state different things of one subject, each with the subject it elides; empty to keep the sentence.
+
+    A clause belongs to the statement before it unless its wording tells an attribute of its own.
+    """
+    indexes = _segments(reading, span)
+    starts: list[int] = []
+    names: set[str] = set()
+    for index in indexes:
+        found = {item.name for item in attributes_of(reading.part(reading.turn.segments[index]), reading.language)}
+        if found and not found & names and not reading.language.has("limit", reading.part(span)):
+            starts.append(index)
+            names |= found
+    if len(starts) < 2 or starts[0] != indexes[0]:
+        return []
+    lead = _first_person(reading, reading.turn.segments[indexes[0]])
+    groups: list[tuple[tuple[int, ...], Span | None]] = []
+    for number, start in enumerate(starts):
+        end = starts[number + 1] if number + 1 < len(starts) else indexes[-1] + 1
+        elided = number > 0 and _first_person(reading, reading.turn.segments[start]) is None
+        if elided and lead is None:
+            return []
+        groups.append((tuple(range(start, end)), lead if elided else None))
+    return groups
+
+
+def _first_person(reading: _Reading, span: Span) -> Span | None:
+    """Where a clause begins with a first-person subject, the span of that word, without a contracted verb."""
+    folded = reading.part(span)
+    if compiled(reading.language.subject["first"]).match(folded) is None:
+        return None
+    word = re.match(r"\w+", folded) if reading.language.spaced else re.match(reading.language.subject["first"], folded)
+    return Span(span.start, span.start + word.end()) if word else None
+
+
+def _proposal(
+    reading: _Reading, unit: str, chosen: tuple[int, ...], previous: str | None, lead: Span | None = None
+) -> Proposal:
+    spans = reading.turn.sentences if unit == "sentence" else reading.turn.segments
+    whole = Span(spans[chosen[0]].start, spans[chosen[-1]].end)
+    language, folded = reading.language, reading.part(whole)
+    attributes = attributes_of(folded, language)
+    hedged = language.has("hedge", folded)
+    found = times.phrases(folded, language, reading.today)
+    limited = None
+    if not language.has("not_limit", folded):
+        limited = times.limited_period(folded, language, found, reading.today)
+    occurred_at, expression = (None, None) if limited else times.event_time(found)
+    negative = language.has("negation", folded) or language.has("ended", folded)
+    subject = subject_of(reading.turn.evidence.content[whole.start : whole.end], language, reading.speaker, previous)
+    return Proposal(
+        evidence_id=reading.turn.evidence.id,
+        unit=unit,
+        chosen=chosen,
+        kind=kind_of(folded, language, attributes[0].kind if attributes else None),
+        lead=lead,
+        subject=subject if lead is None else reading.speaker,
+        attribute=attributes[0].name if attributes else None,
+        value=attributes[0].value if attributes else None,
+        polarity=Polarity.NEGATIVE if negative else Polarity.POSITIVE,
+        hedged=hedged,
+        confidence=_HEDGED_CONFIDENCE if hedged else _PLAIN_CONFIDENCE if attributes else _UNKNOWN_CONFIDENCE,
+        occurred_at=occurred_at,
+        time_expression=expression,
+        valid_from=limited.start if limited else None,
+        valid_until=limited.end if limited else None,
+    )

@@ -1,0 +1,86 @@
+"""The keyless judge: rules for what is certain, and few, cautious ones for the rest; when unsure, both stay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from memwell.builtin.language import Language, load_languages
+from memwell.builtin.relations import Constants, Relation, Statement, Wording, load_constants, relate, wording
+from memwell.domain.decision import ALLOWED, Action, Candidate, Situation
+from memwell.engine.ports import Comparison, Head, Verdict
+
+# Which relation counts where several heads have one; repeats first, since then nothing else is said.
+_ORDER = (Action.SKIP, Action.CORRECT, Action.NEGATE, Action.OVERRIDE, Action.CONFLICT)
+
+
+class BuiltinJudge:
+    """Deterministic rules; see ``relations.relate``."""
+
+    name = "builtin/1"
+    local = True
+
+    def __init__(self, languages: tuple[Language, ...] | None = None, constants: Constants | None = None) -> None:
+        self._languages = languages
+        self._constants = constants
+        self._wording = lru_cache(maxsize=4096)(self._read)
+
+    def judge(self, comparisons: Sequence[Comparison]) -> list[Verdict]:
+        """See ``ports.Judge``."""
+        return [self._verdict(comparison) for comparison in comparisons]
+
+    def _read(self, text: str) -> Wording:
+        return wording(text, self._languages or load_languages())
+
+    def _verdict(self, comparison: Comparison) -> Verdict:
+        constants = self._constants or load_constants()
+        candidate = self._candidate(comparison.candidate)
+        corrects = self._corrects(comparison, candidate)
+        relations = []
+        for index, head in enumerate(comparison.heads):
+            older = comparison.situations[index] is Situation.OLDER_SOURCE
+            earlier, later = (candidate, self._head(head)) if older else (self._head(head), candidate)
+            relation = relate(earlier, later, head.similarity, corrects and not older, constants)
+            if older and relation.action.retires:
+                relation = Relation(Action.HISTORICAL, relation.confidence, f"older report; {relation.reason}")
+            if relation.action in ALLOWED[comparison.situations[index]] and relation.action is not Action.SUPPLEMENT:
+                relations.append((_rank(relation), -head.similarity, index, relation))
+        if relations:
+            _, similarity, index, relation = min(relations, key=lambda item: item[:3])
+            return Verdict(relation.action, (index,), relation.confidence, f"{relation.reason}, {-similarity:.2f}")
+        if candidate.limited:
+            return Verdict(Action.TEMPORAL, (), constants.confidence["period"], "limited period")
+        return Verdict(Action.SUPPLEMENT, (), constants.confidence["independent"], "independent")
+
+    def _candidate(self, candidate: Candidate) -> Statement:
+        words = self._wording(candidate.content)
+        return Statement(
+            text=candidate.content,
+            wording=words,
+            kind=candidate.kind,
+            subject=candidate.subject,
+            polarity=candidate.polarity,
+            hedged=candidate.hedged,
+            limited=candidate.limited or (words.has("limit") and not words.has("not_limit")),
+        )
+
+    def _head(self, head: Head) -> Statement:
+        return Statement(
+            text=head.content,
+            wording=self._wording(head.content),
+            kind=head.kind,
+            subject=head.subject,
+            polarity=head.polarity,
+            limited=head.valid_until is not None,
+        )
+
+    def _corrects(self, comparison: Comparison, candidate: Statement) -> bool:
+        """The sentence, or the words just before it in its message, say that something was wrong."""
+        if candidate.wording.has("correction"):
+            return True
+        before, found, _ = comparison.message.partition(comparison.candidate.content)
+        return bool(found) and self._wording(before[-120:]).has("correction") if before.strip() else False
+
+
+def _rank(relation: Relation) -> int:
+    return -1 if relation.action is Action.HISTORICAL else _ORDER.index(relation.action)

@@ -1,0 +1,254 @@
+"""Language packs: all language knowledge as data, one file per language in ``lang/``.
+
+A pack lists patterns by name ("cues"), what statements are about ("attributes"), and how dates are written ("times").
+A further language is a further file; code never names a language.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, Final
+
+from memwell.domain.memory import Kind
+from memwell.errors import ConfigurationError
+
+CUES: Final = frozenset(
+    {
+        "question",
+        "hypothetical",
+        "joke",
+        "roleplay",
+        "roleplay_end",
+        "order",
+        "standing",
+        "forget",
+        "greeting",
+        "mood",
+        "saying",
+        "process",
+        "hedge",
+        "negation",
+        "ended",
+        "correction",
+        "change",
+        "additive",
+        "limit",
+        "not_limit",
+        "intention",
+        "done",
+        "past_question",
+        "not_owner",
+        "owner",
+        "preference",
+        "aversion",
+        "event",
+        "identity",
+        "relationship",
+        "claim",
+        "accepted",
+        "pronoun",
+        "mention",
+    }
+)
+_PART = re.compile(r"\{([a-z_]+)\}")
+_VALUE_CHARS: Final = 48
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeRule:
+    """Wordings that tell what a statement is about; their first matching group is the value.
+
+    Attributes:
+        single: one value at a time; a later one replaces it.
+        exclude: pattern that shows that the wording means something else, or ``""``.
+    """
+
+    name: str
+    kind: Kind
+    single: bool
+    pattern: str
+    exclude: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRule:
+    """One way of writing a time; ``rule`` names the calculation in ``times``.
+
+    Attributes:
+        offset: days, weeks, months or years from today, as the rule says.
+        years: the year is the current one plus this, or ``None`` where the pattern gives it or nothing does.
+        limit_only: too vague for an event date, good enough for the end of a period.
+    """
+
+    rule: str
+    pattern: str
+    offset: int = 0
+    years: int | None = None
+    limit_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWords:
+    numbers: Mapping[str, int]
+    months: Mapping[str, int]
+    weekdays: Mapping[str, int]
+    units: Mapping[str, str]
+    patterns: Mapping[str, str]
+    rules: tuple[TimeRule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """One language pack, frozen; patterns are compiled when first used.
+
+    Attributes:
+        spaced: words are separated by spaces, so that patterns match whole words only.
+        cues: pattern by cue name, see ``CUES``; a cue that the file leaves out never matches.
+        subject: patterns that find whom a sentence is about.
+        joint: what separates two statements of one sentence where no punctuation does, or ``""``.
+    """
+
+    code: str
+    script: str
+    weight: int
+    spaced: bool
+    folding: Mapping[int, int]
+    abbreviations: frozenset[str]
+    stopwords: frozenset[str]
+    cues: Mapping[str, str]
+    subject: Mapping[str, str]
+    joint: str
+    attributes: tuple[AttributeRule, ...]
+    times: TimeWords
+
+    def fold(self, text: str) -> str:
+        """``text`` with look-alike characters made one; every position stays."""
+        return text.translate(self.folding)
+
+    def search(self, cue: str, folded: str) -> re.Match[str] | None:
+        """First match of a cue in folded text."""
+        pattern = self.cues.get(cue)
+        return compiled(pattern).search(folded) if pattern else None
+
+    def has(self, cue: str, folded: str) -> bool:
+        return self.search(cue, folded) is not None
+
+
+@lru_cache(maxsize=2048)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """``pattern`` compiled once, without regard to case."""
+    return re.compile(pattern, re.IGNORECASE)
+
+
+@lru_cache(maxsize=1)
+def load_languages() -> tuple[Language, ...]:
+    """All packs of the installation, in the order of their codes.
+
+    Raises:
+        ConfigurationError: a file names an unknown cue, part or kind, or lacks an entry.
+    """
+    folder = files("memwell.builtin") / "lang"
+    names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".toml"))
+    return tuple(read_language(name, (folder / name).read_text(encoding="utf-8")) for name in names)
+
+
+def abbreviations(languages: Iterable[Language] | None = None) -> frozenset[str]:
+    """Words ending in a full stop that end no sentence, of all packs."""
+    packs = load_languages() if languages is None else languages
+    return frozenset(word for language in packs for word in language.abbreviations)
+
+
+def joints(languages: Iterable[Language] | None = None) -> re.Pattern[str] | None:
+    """What separates statements where no punctuation does, of all packs, as ``segments.clauses`` takes it."""
+    packs = load_languages() if languages is None else languages
+    patterns = [language.joint for language in packs if language.joint]
+    return compiled("|".join(patterns)) if patterns else None
+
+
+def choose_language(text: str, languages: tuple[Language, ...]) -> Language:
+    """The pack whose script fills most of ``text``; the first one where no letter is known."""
+    if len(languages) == 1:
+        return languages[0]
+    return max(languages, key=lambda pack: len(compiled(pack.script).findall(text)) * pack.weight)
+
+
+def read_language(name: str, text: str) -> Language:
+    """Read one pack.
+
+    Args:
+        name: file name, for messages.
+        text: its content, TOML.
+
+    Raises:
+        ConfigurationError: see ``load_languages``.
+    """
+    try:
+        return _language(tomllib.loads(text))
+    except (tomllib.TOMLDecodeError, KeyError, ValueError, TypeError) as error:
+        raise ConfigurationError(
+            f"language pack {name}: {error}", remedy="compare it with lang/en.toml, which explains every entry"
+        ) from error
+
+
+def _language(data: dict[str, Any]) -> Language:
+    parts = {**data["parts"], **_time_parts(data)}
+    parts["v"] = f"([^\n]{{1,{_VALUE_CHARS}}}?)(?={parts['value_end']})"
+    spaced = bool(data["spaced"])
+
+    def pattern(*alternatives: str, whole_words: bool = spaced) -> str:
+        joined = "|".join(_expanded(item, parts) for item in alternatives)
+        return rf"(?<!\w)(?:{joined})(?:(?<!\w)|(?!\w))" if whole_words else rf"(?:{joined})"
+
+    unknown = set(data["cues"]) - CUES
+    if unknown:
+        raise ValueError(f"unknown cue {sorted(unknown)[0]!r}")
+    times = data["times"]
+    return Language(
+        code=data["code"],
+        script=data["script"],
+        weight=data["weight"],
+        spaced=spaced,
+        folding=str.maketrans(data["fold"]["from"], data["fold"]["to"]),
+        abbreviations=frozenset(data["abbreviations"]),
+        stopwords=frozenset(data["stopwords"]),
+        cues={cue: pattern(*alternatives) for cue, alternatives in data["cues"].items()},
+        subject={key: pattern(value) for key, value in data["subject"].items()},
+        joint=_expanded(parts["joint"], parts),
+        attributes=tuple(
+            AttributeRule(
+                name=key,
+                kind=Kind(entry["kind"]),
+                single=entry["single"],
+                pattern=pattern(*entry["patterns"]),
+                exclude=pattern(*entry["not"]) if "not" in entry else "",
+            )
+            for key, entry in data["attributes"].items()
+        ),
+        times=TimeWords(
+            numbers=data["numbers"],
+            months=data["months"],
+            weekdays=data["weekdays"],
+            units=data["units"],
+            patterns={key: _expanded(value, parts) for key, value in times.items() if key != "rules"},
+            rules=tuple(TimeRule(**{**rule, "pattern": pattern(rule["pattern"])}) for rule in times["rules"]),
+        ),
+    )
+
+
+def _time_parts(data: dict[str, Any]) -> dict[str, str]:
+    tables = {"number": "numbers", "month": "months", "weekday": "weekdays", "unit": "units"}
+    return {part: "|".join(sorted(data[table], key=len, reverse=True)) for part, table in tables.items()}
+
+
+def _expanded(pattern: str, parts: Mapping[str, str]) -> str:
+    def insert(match: re.Match[str]) -> str:
+        if match.group(1) not in parts:
+            raise ValueError(f"unknown part {{{match.group(1)}}} in {pattern!r}")
+        return _expanded(parts[match.group(1)], parts)
+
+    return _PART.sub(insert, pattern)

@@ -1,0 +1,100 @@
+"""What kind of utterance a sentence is: a durable statement, or something from which no memory forms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from memwell.builtin.language import Language, compiled
+from memwell.domain.memory import Kind, Span
+
+# Share of a sentence's letters that must lie within quotation marks for it to be a quotation.
+_QUOTED_SHARE = 0.6
+_QUOTES = re.compile(
+    r"“[^”]+”|「[^」]+」|『[^』]+』|\"[^\"\n]+\"|《[^》]+》|(?<!\w)['‘][^'’\n]{8,}['’](?!\w)", re.DOTALL
+)
+# Cues of statements that say something lasting of someone.
+_STATING = ("preference", "identity", "relationship", "event", "change", "ended", "correction", "intention", "limit")
+
+
+def quoted_spans(text: str) -> tuple[Span, ...]:
+    """Parts of ``text`` in quotation marks."""
+    return tuple(Span(match.start(), match.end()) for match in _QUOTES.finditer(text))
+
+
+def mostly_within(text: str, span: Span, parts: Iterable[Span]) -> bool:
+    """True where most letters of ``text`` in ``span`` lie in ``parts``."""
+    letters = [i for i in range(span.start, span.end) if text[i].isalnum()]
+    inside = sum(any(part.start <= i < part.end for part in parts) for i in letters)
+    return bool(letters) and inside >= _QUOTED_SHARE * len(letters)
+
+
+def material_start(folded: str, sentences: Iterable[Span], language: Language) -> int | None:
+    """Where text to be worked on begins ("Translate this: …"), or ``None``."""
+    for span in sentences:
+        sentence = folded[span.start : span.end]
+        colon = re.search(r"[:：]\s*(?=\S|$)", sentence)
+        if colon and language.has("process", sentence[: colon.start()]) and language.has("order", sentence):
+            return span.start + colon.end()
+    return None
+
+
+def reason_to_pass(folded: str, language: Language) -> str | None:
+    """Why nothing forms from a sentence, or ``None`` for a statement.
+
+    Args:
+        folded: the sentence, folded by the pack.
+    """
+    if language.has("forget", folded):
+        return "request to forget"
+    if language.has("greeting", folded):
+        return "greeting"
+    if language.has("standing", folded) and not folded.rstrip().endswith(("?", "？")):
+        return None
+    for cue, reason in (("joke", "joke"), ("hypothetical", "hypothetical"), ("saying", "quotation")):
+        if language.has(cue, folded):
+            return reason
+    if folded.rstrip(' "”’」)）').endswith(("?", "？")):
+        return "question"
+    if language.has("question", folded) and not language.has("mention", folded):
+        return "question"
+    if language.has("order", folded):
+        return "order"
+    if language.has("mood", folded) and not language.has("ended", folded):
+        return "mood"
+    return None
+
+
+def is_plain_statement(folded: str, language: Language, about_someone: bool) -> bool:
+    """True where a clause of a question or order states something lasting by itself.
+
+    Args:
+        folded: the clause, folded by the pack.
+        about_someone: it names the speaker or another person, or an attribute.
+    """
+    if not about_someone or reason_to_pass(folded, language) is not None:
+        return False
+    return any(language.has(cue, folded) for cue in _STATING) or len(folded) >= 12 * language.weight**-1
+
+
+def kind_of(folded: str, language: Language, attribute_kind: Kind | None) -> Kind:
+    """Kind of memory that a statement becomes."""
+    if language.has("intention", folded) and not language.has("ended", folded):
+        return Kind.INTENTION
+    if attribute_kind is not None:
+        return attribute_kind
+    if language.has("standing", folded) and language.has("order", folded):
+        return Kind.PREFERENCE
+    for cue, kind in (
+        ("preference", Kind.PREFERENCE),
+        ("relationship", Kind.RELATIONSHIP),
+        ("identity", Kind.IDENTITY),
+        ("event", Kind.EVENT),
+    ):
+        if language.has(cue, folded):
+            return kind
+    return Kind.FACT
+
+
+def speaks_of_self(folded: str, language: Language) -> bool:
+    return compiled(language.subject["first_any"]).search(folded) is not None
