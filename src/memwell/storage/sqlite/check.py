@@ -48,7 +48,7 @@ def rebuild(connection: sqlite3.Connection) -> None:
             add_words(connection, unit, [(no, scope, words) for no, scope, words in rows if words is not None])
 
 
-def _chunk(connection: sqlite3.Connection, unit: Unit, after: int) -> list[tuple[int, int, str | None]]:
+def _chunk(connection: sqlite3.Connection, unit: Unit, after: int) -> list[tuple[int, int, list[str] | None]]:
     """The next records of ``unit``: number, scope number and words, ``None`` for what is not indexed."""
     table = "memories" if unit is Unit.MEMORY else "evidence"
     keys = connection.execute(
@@ -58,8 +58,8 @@ def _chunk(connection: sqlite3.Connection, unit: Unit, after: int) -> list[tuple
         return []
     if unit is Unit.MEMORY:
         memories = read_memories(connection, "WHERE m.no BETWEEN ? AND ?", (keys[0][0], keys[-1][0]))
-        words = {memory.id: " ".join(memory_terms(memory)) for memory in memories.values()}
+        words = {memory.id: memory_terms(memory) for memory in memories.values()}
     else:
         evidence = read_evidence(connection, "WHERE e.no BETWEEN ? AND ?", (keys[0][0], keys[-1][0]))
-        words = {record.id: " ".join(evidence_terms(record)) for record in evidence if record.speaker.supports_memories}
+        words = {record.id: evidence_terms(record) for record in evidence if record.speaker.supports_memories}
     return [(no, scope, words.get(key)) for no, scope, key in keys]

@@ -37,7 +37,7 @@ _MEMORIES = """
 SELECT m.no, m.changed, m.state, m.kind, m.valid_from, m.valid_until, m.recorded_at, m.muted_at IS NOT NULL,
     (SELECT min(e.status = 'active' AND e.local) * 2 + min(e.status = 'active' AND e.cloud)
      FROM sources s JOIN evidence e ON e.no = s.evidence WHERE s.memory = m.no),
-    coalesce(f.session_id, m.session_id), coalesce(f.no, 0), coalesce(f.occurred_at, m.memory_at), m.terms,
+    coalesce(f.session_id, m.session_id), coalesce(f.no, 0), coalesce(f.occurred_at, m.memory_at), m.length,
     m.subject = 'user'
 FROM memories m
 LEFT JOIN sources first ON first.memory = m.no AND first.position = 0
@@ -46,7 +46,7 @@ LEFT JOIN evidence f ON f.no = first.evidence
 _EVIDENCE = """
 SELECT e.no, e.changed, 'current', 'fact', e.occurred_at, NULL, e.recorded_at, 0,
     (e.status = 'active' AND e.local) * 2 + (e.status = 'active' AND e.cloud),
-    e.session_id, e.no, e.occurred_at, e.terms, 1
+    e.session_id, e.no, e.occurred_at, e.length, 1
 FROM evidence e
 """
 # What assistants and tools said is context and never found by itself.
@@ -100,7 +100,7 @@ class Columns:
         self._session = Grown(np.int32)
         self._position = Grown(np.int64)
         self._said_at = Grown(np.int64)
-        self._terms = Grown(np.int64)
+        self._length = Grown(np.int64)
         self._about_user = Grown(np.bool_)
         self._columns = (
             self._no,
@@ -115,7 +115,7 @@ class Columns:
             self._session,
             self._position,
             self._said_at,
-            self._terms,
+            self._length,
             self._about_user,
         )
 
@@ -139,9 +139,9 @@ class Columns:
         return self._said_at.rows
 
     @property
-    def terms(self) -> Numbers:
+    def length(self) -> Numbers:
         """How many terms the keyword index holds of each row."""
-        return self._terms.rows
+        return self._length.rows
 
     @property
     def about_user(self) -> Mask:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-_FIRST_CAPACITY = 64
+BLOCK = 64  # capacities are multiples of it
 
 
 class Grown:
@@ -34,6 +34,11 @@ class Grown:
         return self._data[: self._length]
 
     @property
+    def blocks(self) -> NDArray[Any]:
+        """``rows``, filled up with zeros to a multiple of ``BLOCK``."""
+        return self._data[: -(-self._length // BLOCK) * BLOCK]
+
+    @property
     def bytes(self) -> int:
         return self._data.nbytes
 
@@ -43,7 +48,8 @@ class Grown:
         end = self._length + len(added)
         if end > len(self._data):
             # The first fill is exact, since most scopes are read once and seldom written.
-            capacity = max(end, _FIRST_CAPACITY, 2 * len(self._data) if self._length else 0)
+            capacity = max(end, 2 * len(self._data) if self._length else 0)
+            capacity = -(-capacity // BLOCK) * BLOCK
             grown = np.zeros(self._shape(capacity), self._data.dtype)
             grown[: self._length] = self.rows
             self._data = grown

@@ -30,7 +30,7 @@ class _Seen:
     sessions: Numbers
     said_at: Numbers
     positions: Numbers
-    terms: Numbers
+    length: Numbers
     about_user: NDArray[np.bool_]
 
 
@@ -77,7 +77,7 @@ def _seen(
         codes[columns.session[rows]] if len(codes) else np.zeros(0, np.int64),
         columns.said_at[rows],
         columns.position[rows],
-        columns.terms[rows],
+        columns.length[rows],
         columns.about_user[rows],
     )
 
@@ -98,7 +98,7 @@ def _keyword(connection: sqlite3.Connection, scope: int, unit: Unit, seen: _Seen
     for numbers in term_matches(connection, scope, unit, terms, count=count):
         places = np.minimum(np.searchsorted(seen.numbers, numbers), count - 1)
         matches.append(places[seen.numbers[places] == numbers])
-    return keyword_share(matches, seen.terms)
+    return keyword_share(matches, seen.length)
 
 
 def _chosen(seen: _Seen, keyword: Floats, query: PoolQuery) -> NDArray[np.intp]:

@@ -11,11 +11,14 @@ import numpy as np
 from memwell.domain.plan import Unit
 from memwell.engine.ports import Matrix
 from memwell.storage.sqlite.columns import Columns, Numbers
-from memwell.storage.sqlite.grown import Grown
+from memwell.storage.sqlite.grown import BLOCK, Grown
 
 Blob = bytes
 _GONE = -1
 _CHUNK = 4096
+# OpenBLAS shares products of more values than this among threads; one that must wait for a busy core costs more time
+# than sharing saves.
+_BATCH_VALUES = 8192
 
 _MEMORIES = "SELECT v.record, v.data FROM memories r JOIN memory_vectors v ON v.record = r.no "
 _EVIDENCE = "SELECT v.record, v.data FROM evidence r JOIN evidence_vectors v ON v.record = r.no "
@@ -74,9 +77,19 @@ class Windows:
         """Highest dot product of ``vector`` with any window of each record; ``-inf`` where it has none."""
         found = np.full(records, -np.inf, np.float32)
         owner = self._owner.rows
-        products = self._matrix.rows @ vector
+        products = _products(self._matrix.blocks, vector)[: len(owner)]
         kept = owner >= 0
         if not kept.all():
             owner, products = owner[kept], products[kept]
         np.maximum.at(found, owner, products)
         return found
+
+
+def _products(blocks: Matrix, vector: Matrix) -> Matrix:
+    """``blocks @ vector``, in even batches of rows, so that a row's product does not depend on where it stands."""
+    width = blocks.shape[1]
+    batch = BLOCK
+    while batch > 1 and batch * width > _BATCH_VALUES:
+        batch //= 2
+    products: Matrix = np.matmul(blocks.reshape(-1, batch, width), vector).ravel()
+    return products

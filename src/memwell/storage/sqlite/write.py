@@ -39,8 +39,8 @@ def _upsert(table: str, columns: str) -> str:
     return f"{_insert(table, columns)} ON CONFLICT (no) DO UPDATE SET {settings}"
 
 
-_ADD_EVIDENCE = _insert("evidence", f"no, scope, changed, terms, {EVIDENCE_COLUMNS}")
-_PUT_MEMORY = _upsert("memories", f"no, scope, changed, terms, {MEMORY_COLUMNS}")
+_ADD_EVIDENCE = _insert("evidence", f"no, scope, changed, {EVIDENCE_COLUMNS}")
+_PUT_MEMORY = _upsert("memories", f"no, scope, changed, {MEMORY_COLUMNS}")
 _ADD_SOURCE = _insert("sources", "memory, position, evidence, start_char, end_char, said_at")
 _ADD_LINK = _insert("links", "memory, relation, position, other")
 _ADD_TRANSITION = _insert("transitions", "memory, revision, state, valid_until, muted_at, at, cause, plan_id")
@@ -104,7 +104,7 @@ class Writer:
             self._connection,
             Unit.EVIDENCE,
             [
-                (self._evidence_numbers[record.id], self._scope, " ".join(evidence_terms(record)))
+                (self._evidence_numbers[record.id], self._scope, evidence_terms(record))
                 for record in changes.evidence
                 if record.speaker.supports_memories
             ],
@@ -113,7 +113,7 @@ class Writer:
             self._connection,
             Unit.MEMORY,
             [
-                (self._memory_numbers[key], self._scope, " ".join(memory_terms(changes.memories[key])))
+                (self._memory_numbers[key], self._scope, memory_terms(changes.memories[key]))
                 for key in self._memory_numbers
                 if key in changes.created
             ],
@@ -186,7 +186,6 @@ class Writer:
                     self._evidence_numbers[record.id],
                     self._scope,
                     self._change,
-                    len(evidence_terms(record)),
                     *evidence_row(record),
                 )
                 for record in records
@@ -196,8 +195,7 @@ class Writer:
     def _put_memories(self, changes: Changes) -> None:
         numbers = self._memory_numbers
         rows = [
-            (numbers[key], self._scope, self._change, len(memory_terms(memory)), *memory_row(memory))
-            for key, memory in changes.memories.items()
+            (numbers[key], self._scope, self._change, *memory_row(memory)) for key, memory in changes.memories.items()
         ]
         self._connection.executemany(_PUT_MEMORY, rows)
         sources = []
@@ -231,9 +229,15 @@ def _digest(content: str, key: bytes) -> bytes | None:
     return blake2b(content.encode(), key=key, digest_size=HASH_BYTES).digest() if content else None
 
 
-def add_words(connection: sqlite3.Connection, unit: Unit, rows: Iterable[tuple[int, int, str]]) -> None:
-    """Add rows of record number, scope number and space-joined terms to the keyword index of ``unit``."""
-    connection.executemany(f"INSERT INTO {unit.value}_words (rowid, scope, words) VALUES (?, ?, ?)", rows)
+def add_words(connection: sqlite3.Connection, unit: Unit, rows: Sequence[tuple[int, int, list[str]]]) -> None:
+    """Add rows of record number, scope number and terms to the keyword index of ``unit``, and note their lengths."""
+    connection.executemany(
+        f"INSERT INTO {unit.value}_words (rowid, scope, words) VALUES (?, ?, ?)",
+        [(no, scope, " ".join(terms)) for no, scope, terms in rows],
+    )
+    table = "memories" if unit is Unit.MEMORY else "evidence"
+    lengths = [(len(terms), no) for no, _, terms in rows]
+    connection.executemany(f"UPDATE {table} SET length = ? WHERE no = ?", lengths)
 
 
 def _new_links(before: MemoryRecord | None, after: MemoryRecord) -> list[tuple[str, tuple[str, ...]]]:

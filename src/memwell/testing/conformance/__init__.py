@@ -11,9 +11,10 @@ from memwell.testing.conformance.plans import PlanCases
 from memwell.testing.conformance.reading import ReadingCases
 from memwell.testing.conformance.searching import SearchingCases
 from memwell.testing.conformance.sharing import SharingCases
+from memwell.testing.conformance.words import WordCases
 
 
-class StoreConformance(PlanCases, ReadingCases, SearchingCases, SharingCases):
+class StoreConformance(PlanCases, ReadingCases, SearchingCases, SharingCases, WordCases):
     """All cases. Subclass it with a name that starts with ``Test`` and give it ``open_store``."""
 
 

@@ -13,8 +13,8 @@ from memwell.domain.memory import MemoryRecord
 from memwell.domain.plan import Unit
 from memwell.domain.scope import Scope
 from memwell.domain.text import query_terms
-from memwell.engine.ports import PoolQuery, Store
-from memwell.testing.doubles import ALICE, START, FakeClock, HashEmbedder
+from memwell.engine.ports import PoolEntry, PoolQuery, Store
+from memwell.testing.doubles import ALICE, START, FakeClock, HashEmbedder, make_plan, statement
 
 EMBEDDER = HashEmbedder()
 NOW = Lens(now=START)
@@ -74,3 +74,19 @@ def found(
 
 def ids(memories: Sequence[MemoryRecord]) -> list[str]:
     return [record.id for record in memories]
+
+
+def say(store: Store, *contents: str, first: int = 1) -> None:
+    """Store each content as evidence and memory, numbered from ``first``."""
+    for number, content in enumerate(contents, first):
+        store.apply(make_plan(f"p{number}", *statement(str(number), content, EMBEDDER)))
+
+
+def entries(store: Store, words: str, like: str, unit: Unit = Unit.MEMORY) -> list[PoolEntry]:
+    """The pool of alice's records for words and meaning."""
+    with store.view() as view:
+        return view.pool(
+            ALICE,
+            unit,
+            PoolQuery(model=EMBEDDER.model, vector=EMBEDDER.query(like), terms=query_terms(words), lens=NOW, limit=50),
+        )

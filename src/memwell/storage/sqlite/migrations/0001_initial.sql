@@ -2,6 +2,7 @@
 --   no          row number, small and private to the file; everything inside the file refers to it
 --   id          the public identifier, kept once
 --   *_at, valid_*, at   microseconds since 1970-01-01 UTC
+--   length      number of terms in the keyword index, for ranking; 0 for what is not in it
 --   changed     the scope's change counter when the row (or its vectors) last changed; caches read on from there
 
 -- What belongs to the whole file: the key of the ledger's content hashes, and this device's name.
@@ -43,7 +44,7 @@ CREATE TABLE evidence (
     valid_from INTEGER,
     valid_until INTEGER,
     metadata TEXT, -- JSON
-    terms INTEGER NOT NULL, -- how many the keyword index holds of it
+    length INTEGER NOT NULL DEFAULT 0,
     changed INTEGER NOT NULL,
     UNIQUE (scope, origin)
 );
@@ -89,7 +90,7 @@ CREATE TABLE memories (
     judge TEXT NOT NULL,
     targets TEXT, -- JSON list of memory ids
     extra TEXT, -- JSON
-    terms INTEGER NOT NULL,
+    length INTEGER NOT NULL DEFAULT 0,
     changed INTEGER NOT NULL
 );
 CREATE INDEX memories_by_change ON memories (scope, changed);
