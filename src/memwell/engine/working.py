@@ -66,6 +66,7 @@ class WorkingSet:
     makers: tuple[str, str]
     _heads: dict[str, MemoryRecord] = field(default_factory=dict)
     _drafts: dict[int, MemoryRecord] = field(default_factory=dict)
+    _numbers: dict[str, int] = field(default_factory=dict)
     _became: dict[int, str] = field(default_factory=dict)
     _grown: dict[str, list[Source]] = field(default_factory=dict)
     _retired: dict[str, tuple[Action, datetime | None]] = field(default_factory=dict)
@@ -73,16 +74,15 @@ class WorkingSet:
     def pose(self, number: int, group: Sequence[int], message: str, preceding: str | None) -> Posed:
         """The comparison of candidate ``number`` with the nearest heads and with those before it in ``group``."""
         candidate = self.candidates[number]
-        offered = [
-            *self._offered_memories(number),
-            *((self._similarity(number, i), i, self._candidate_head(number, i)) for i in group if i < number),
-        ]
-        offered.sort(key=lambda entry: -entry[0])
-        nearest = [
-            entry for rank, entry in enumerate(offered) if rank < TARGET_LIMIT or _same_attribute(candidate, entry[2])
-        ]
-        heads = tuple(head for _, _, head in nearest)
-        refs = tuple(ref for _, ref, _ in nearest)
+        offered: dict[str | int, float] = {i: self._similarity(number, i) for i in group if i < number}
+        offered.update(self._near_memories(number))
+        nearest = sorted(offered, key=lambda ref: (-offered[ref], str(ref)))
+        refs = tuple(
+            ref
+            for rank, ref in enumerate(nearest)
+            if rank < TARGET_LIMIT or self._key(ref) == (candidate.subject, candidate.attribute)
+        )
+        heads = tuple(self._head(ref, offered[ref]) for ref in refs)
         situations = tuple(self._situation(candidate, head, ref) for head, ref in zip(heads, refs, strict=True))
         return Posed(number, Comparison(candidate, message, heads, situations, preceding), refs)
 
@@ -163,12 +163,11 @@ class WorkingSet:
             now=self.now,
         )
         self._drafts[number] = memory
+        self._numbers[memory.id] = number
         return memory.id
 
     def _memory(self, memory_id: str) -> MemoryRecord:
-        if memory_id in self._heads:
-            return self._heads[memory_id]
-        return next(memory for memory in self._drafts.values() if memory.id == memory_id)
+        return self._heads[memory_id] if memory_id in self._heads else self._drafts[self._numbers[memory_id]]
 
     def _last_said_at(self, memory: MemoryRecord) -> datetime:
         grown = (source.said_at for source in self._grown.get(memory.id, ()))
@@ -177,62 +176,55 @@ class WorkingSet:
     def _similarity(self, number: int, other: int) -> float:
         return float(self.vectors[number] @ self.vectors[other])
 
-    def _offered_memories(self, number: int) -> list[tuple[float, str | int, Head]]:
-        candidate = self.candidates[number]
+    def _near_memories(self, number: int) -> dict[str | int, float]:
+        """Similarity of the heads and drafts nearest to the candidate, and of all that share its attribute."""
+        candidate, vector = self.candidates[number], self.vectors[number]
         limit = CANDIDATE_LIMIT + len(self._retired)
-        query = PoolQuery(Lens(now=self.now), limit, self.model, self.vectors[number])
+        query = PoolQuery(Lens(now=self.now), limit, self.model, vector)
         pool = self.view.pool(self.scope, Unit.MEMORY, query)
-        similarity = {entry.record_id: entry.similarity for entry in pool if entry.record_id not in self._retired}
-        nearest = sorted(similarity, key=lambda memory_id: (-similarity[memory_id], memory_id))[:TARGET_LIMIT]
-        missing = [memory_id for memory_id in nearest if memory_id not in self._heads]
-        self._heads.update(self.view.memories(missing))
-        known = {memory_id: self._heads[memory_id] for memory_id in nearest}
+        near = {entry.record_id: entry.similarity for entry in pool if entry.record_id not in self._retired}
+        nearest = sorted(near, key=lambda memory_id: (-near[memory_id], memory_id))[:TARGET_LIMIT]
+        self._heads.update(self.view.memories(memory_id for memory_id in nearest if memory_id not in self._heads))
+        offered: dict[str | int, float] = {memory_id: near[memory_id] for memory_id in nearest}
         if candidate.attribute is not None:
             for memory in self.view.heads(self.scope, [(candidate.subject, candidate.attribute)]):
-                self._heads.setdefault(memory.id, memory)
-                known[memory.id] = self._heads[memory.id]
-        offered: list[tuple[float, str | int, Head]] = [
-            (similarity.get(memory_id, 0.0), memory_id, self._memory_head(memory, similarity.get(memory_id, 0.0)))
-            for memory_id, memory in known.items()
-            if memory_id not in self._retired
-        ]
-        drafts = [i for i, memory in self._drafts.items() if i < number and memory.id not in self._retired]
+                if memory.id not in self._retired:
+                    self._heads.setdefault(memory.id, memory)
+                    offered[memory.id] = near.get(memory.id, 0.0)
+        drafts = [i for i, memory in self._drafts.items() if memory.id not in self._retired]
         if drafts:
-            near = self.vectors[drafts] @ self.vectors[number]
-            for row in np.argsort(-near, kind="stable"):
-                memory, close = self._drafts[drafts[row]], float(near[row])
-                head = self._memory_head(memory, close)
-                if len(offered) < TARGET_LIMIT * 2 or _same_attribute(candidate, head):
-                    offered.append((close, memory.id, head))
+            similarity = self.vectors[drafts] @ vector
+            for rank, place in enumerate(np.argsort(-similarity, kind="stable").tolist()):
+                memory = self._drafts[drafts[place]]
+                if rank < TARGET_LIMIT or self._key(memory.id) == (candidate.subject, candidate.attribute):
+                    offered[memory.id] = float(similarity[place])
         return offered
 
-    def _memory_head(self, memory: MemoryRecord, similarity: float) -> Head:
-        return Head(
-            memory_id=memory.id,
-            content=memory.content,
-            kind=memory.kind,
-            subject=memory.subject,
-            attribute=memory.attribute,
-            value=memory.value,
-            polarity=memory.polarity,
-            said_at=self._last_said_at(memory),
-            similarity=similarity,
-            valid_until=memory.valid_until,
-        )
+    def _statement(self, ref: str | int) -> MemoryRecord | Candidate:
+        return self.candidates[ref] if isinstance(ref, int) else self._memory(ref)
 
-    def _candidate_head(self, number: int, other: int) -> Head:
-        candidate = self.candidates[other]
+    def _key(self, ref: str | int) -> tuple[str, str] | None:
+        """Subject and attribute, if it tells one."""
+        statement = self._statement(ref)
+        return None if statement.attribute is None else (statement.subject, statement.attribute)
+
+    def _head(self, ref: str | int, similarity: float) -> Head:
+        statement = self._statement(ref)
+        if isinstance(statement, Candidate):
+            memory_id, said_at = None, statement.said_at
+        else:
+            memory_id, said_at = statement.id, self._last_said_at(statement)
         return Head(
-            memory_id=None,
-            content=candidate.content,
-            kind=candidate.kind,
-            subject=candidate.subject,
-            attribute=candidate.attribute,
-            value=candidate.value,
-            polarity=candidate.polarity,
-            said_at=candidate.said_at,
-            similarity=self._similarity(number, other),
-            valid_until=candidate.valid_until,
+            memory_id=memory_id,
+            content=statement.content,
+            kind=statement.kind,
+            subject=statement.subject,
+            attribute=statement.attribute,
+            value=statement.value,
+            polarity=statement.polarity,
+            said_at=said_at,
+            similarity=similarity,
+            valid_until=statement.valid_until,
         )
 
     def _situation(self, candidate: Candidate, head: Head, ref: str | int) -> Situation:
@@ -240,10 +232,3 @@ class WorkingSet:
             return Situation.OLDER_SOURCE
         drafted = isinstance(ref, int) or ref not in self._heads
         return Situation.BATCH_TARGET if drafted else Situation.TARGET
-
-
-def _same_attribute(candidate: Candidate, head: Head) -> bool:
-    return candidate.attribute is not None and (candidate.subject, candidate.attribute) == (
-        head.subject,
-        head.attribute,
-    )
