@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
-
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from memwell.errors import ConfigurationError
 
 FILE_NAME = "memwell.toml"
 STORE_NAME = "memwell.db"
 _PREFIX = "MEMWELL_"
+_PATHS = ("home", "store")
 
 
-class Settings(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Settings:
     """What a user may set.
 
     Attributes:
@@ -26,8 +27,6 @@ class Settings(BaseModel):
         user_id: default user; unset means that every call must name one.
         app_id, agent_id: the other two parts of the scope.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     home: Path
     store: Path | None = None
@@ -38,6 +37,9 @@ class Settings(BaseModel):
     @property
     def store_path(self) -> Path:
         return self.store or self.home / STORE_NAME
+
+
+_KEYS = tuple(field.name for field in fields(Settings))
 
 
 def read_settings(environment: Mapping[str, str], arguments: Mapping[str, Any], *, default_home: Path) -> Settings:
@@ -57,15 +59,18 @@ def read_settings(environment: Mapping[str, str], arguments: Mapping[str, Any], 
     _refuse_unknown(given, lambda key: f"environment variable {_PREFIX}{key.upper()}")
     explicit = {key: value for key, value in arguments.items() if value is not None}
     home = Path(explicit.get("home") or given.get("home") or default_home).expanduser()
-    merged = {**_read_file(home / FILE_NAME), **given, **explicit, "home": home}
-    try:
-        return Settings.model_validate(merged)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise ConfigurationError(
-            f"setting {key} is {first['input']!r}: {first['msg']}", remedy="correct it and start again"
-        ) from None
+    merged = {**_read_file(home / FILE_NAME), **given, **explicit}
+    values = {key: _usable(key, value) for key, value in merged.items()}
+    return Settings(**{**values, "home": home})
+
+
+def _usable(key: str, value: object) -> Any:
+    if key in _PATHS and isinstance(value, (str, Path)) and str(value).strip():
+        return Path(value).expanduser()
+    if key not in _PATHS and isinstance(value, str):
+        return value
+    wanted = "a path" if key in _PATHS else "text"
+    raise ConfigurationError(f"setting {key} is {value!r}", remedy=f"set it to {wanted}")
 
 
 def _read_file(path: Path) -> dict[str, Any]:
@@ -80,10 +85,10 @@ def _read_file(path: Path) -> dict[str, Any]:
     return values
 
 
-def _refuse_unknown(values: Mapping[str, Any], describe: Any) -> None:
-    for key in values:
-        if key not in Settings.model_fields:
-            closest = difflib.get_close_matches(key, Settings.model_fields, n=1, cutoff=0.0)[0]
+def _refuse_unknown(keys: Iterable[str], describe: Callable[[str], str]) -> None:
+    for key in keys:
+        if key not in _KEYS:
+            closest = difflib.get_close_matches(key, _KEYS, n=1, cutoff=0.0)[0]
             raise ConfigurationError(
                 f"unknown {describe(key)}", remedy=f"did you mean {closest!r}?", code="unknown_setting"
             )
