@@ -76,9 +76,7 @@ def open_engine(
         location=str(location),
         store=store,
         clock=clock,
-        remember=Remember(
-            store, embedder, extractor, judge, clock, ids, abbreviations(languages), joints(languages)
-        ),
+        remember=Remember(store, embedder, extractor, judge, clock, ids, abbreviations(languages), joints(languages)),
         recall=Recall(store, embedder, BuiltinQuestionReader(languages), clock),
         reading=Reading(store, clock),
         managing=Managing(store, embedder, clock, ids),

@@ -9,13 +9,13 @@ from itertools import permutations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.builtin.test_extractor import make_turn
 
 from memwell.builtin.extractor import BuiltinExtractor
 from memwell.builtin.judge import BuiltinJudge
 from memwell.domain.decision import ALLOWED, Action, Candidate, Situation
 from memwell.engine.compile import candidates as compile_candidates
 from memwell.engine.ports import Comparison, Head, Verdict
+from tests.builtin.test_extractor import make_turn
 
 EXTRACTOR = BuiltinExtractor()
 JUDGE = BuiltinJudge()
@@ -150,6 +150,20 @@ def test_a_correction_may_be_announced_in_the_sentence_before() -> None:
 def test_an_older_report_that_arrives_late_never_replaces(newer: str, late_report: str, action: Action) -> None:
     similarity = 0.99 if newer == late_report else 0.5
     assert decide(newer, late_report, similarity, older=True).action is action
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "action"),
+    [
+        ("I live in Bergen.", "I no longer live in Bergen.", Action.NEGATE),
+        ("I live in Bergen.", "I no longer live in Tampere.", Action.SUPPLEMENT),
+        ("I no longer live in Bergen.", "I live in Bergen.", Action.OVERRIDE),
+        ("I no longer live in Bergen.", "I live in Tampere.", Action.SUPPLEMENT),
+        ("I live in Bergen.", "I quit the choir, and I moved to Tampere.", Action.OVERRIDE),
+    ],
+)
+def test_an_end_concerns_its_own_value_alone(earlier: str, later: str, action: Action) -> None:
+    assert decide(earlier, later, 0.6).action is action
 
 
 def test_reasons_hold_no_words_of_the_user() -> None:

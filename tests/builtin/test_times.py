@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 
 import pytest
-from tests.builtin.test_extractor import make_turn
 
 from memwell.builtin.extractor import BuiltinExtractor
 from memwell.engine.ports import Proposal
+from tests.builtin.test_extractor import make_turn
 
 WEDNESDAY = datetime(2025, 6, 11, 12, 0, tzinfo=UTC)
 

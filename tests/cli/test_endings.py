@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cli.harness import Cli
 
 from memwell import errors
 from memwell.interfaces.cli.exits import ExitCode, exit_code
 from memwell.interfaces.cli.output import local
 from memwell.interfaces.cli.safe import dump, one_line, plain
+from tests.cli.harness import Cli
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,7 @@ from memwell.interfaces.cli.safe import dump, one_line, plain
         (("import", "no-such-file.json"), 1, "no-such-file.json"),
         (("nonsense",), 2, "nonsense"),
         (("search",), 2, "query"),
+        (("bench",), 2, "command"),
         (("search", "x", "--nonsense"), 2, "--nonsense"),
         (("search", "x", "--limit", "many"), 2, "--limit"),
     ],
@@ -75,7 +76,7 @@ def test_a_fault_of_the_program_is_one_line_too(cli: Cli, monkeypatch: pytest.Mo
     def broken(*_: object, **__: object) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr("memwell.Memory.status", broken)
+    monkeypatch.setattr("memwell.interfaces.python.memory.Memory.status", broken)
     done = cli("status")
     assert done.code == ExitCode.INTERNAL
     assert "KeyError" in done.err
@@ -86,7 +87,7 @@ def test_an_interruption_has_its_own_code(cli: Cli, monkeypatch: pytest.MonkeyPa
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("memwell.Memory.status", interrupted)
+    monkeypatch.setattr("memwell.interfaces.python.memory.Memory.status", interrupted)
     assert cli("status").code == ExitCode.INTERRUPTED
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.cli.harness import Cli
 
 TURNS: Sequence[dict[str, Any]] = (

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memwell.builtin.extractor import BuiltinExtractor
-from memwell.builtin.judge import BuiltinJudge
 
 from memwell import Memory
+from memwell.builtin.extractor import BuiltinExtractor
+from memwell.builtin.judge import BuiltinJudge
 from memwell.domain.decision import Action
 from memwell.domain.evidence import Evidence
 from memwell.domain.memory import State

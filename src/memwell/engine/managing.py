@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memwell.domain.decision import Action, Candidate, Decision
 from memwell.domain.evidence import Evidence, Speaker
-from memwell.domain.memory import FormedBy, MemoryRecord, Source, State
+from memwell.domain.memory import MemoryRecord, Source, State
 from memwell.domain.plan import AddEvidence, AddMemory, MarkFormed, Plan, Retire
 from memwell.domain.scope import Scope
 from memwell.domain.text import checked_text
@@ -20,6 +20,7 @@ from memwell.engine.versions import new_version
 from memwell.errors import NotCurrentError
 
 _BY_HAND = ("user", "user")
+_REASON = "updated by hand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,52 +56,19 @@ class Managing:
         if memory.state is not State.CURRENT:
             raise _not_current(memory, "updated")
         evidence = self._kept(memory, content, said_at, now)
-        source = Source(evidence.id, 0, len(content), said_at)
-        candidate = Candidate(
-            sources=(source,),
-            content=content,
-            kind=memory.kind,
-            said_at=said_at,
-            subject=memory.subject,
-            attribute=memory.attribute,
-            formed_by=FormedBy.STATED,
-            session_id=memory.session_id,
-        )
-        successor = new_version(
-            memory_id=self.ids.new("mem"),
-            scope=memory.scope,
-            candidate=candidate,
-            action=Action.OVERRIDE,
-            targets=[memory],
-            confidence=1.0,
-            reason="updated by hand",
-            makers=_BY_HAND,
-            now=now,
-        )
-        successor = replace(successor, boundary=memory.boundary)
+        successor = self._successor(memory, evidence, now)
         items = (indexable_memory(successor.id, successor), indexable_evidence(evidence))
         rows = embed(self.embedder, (text for item in items for text in item.texts))
-        self.store.apply(
-            Plan(
-                id=self.ids.new("plan"),
-                scope=memory.scope,
-                at=now,
-                operations=(
-                    AddMemory(successor),
-                    Retire(
-                        memory.id,
-                        memory.revision,
-                        State.SUPERSEDED,
-                        "update",
-                        valid_until=max(successor.valid_from, memory.valid_from),
-                    ),
-                    *(index_operation(item, self.embedder.model, rows) for item in items),
-                    MarkFormed((evidence.id,)),
-                ),
-            )
+        until = max(successor.valid_from, memory.valid_from)
+        operations = (
+            AddMemory(successor),
+            Retire(memory.id, memory.revision, State.SUPERSEDED, "update", valid_until=until),
+            *(index_operation(item, self.embedder.model, rows) for item in items),
+            MarkFormed((evidence.id,)),
         )
+        self.store.apply(Plan(self.ids.new("plan"), memory.scope, now, operations))
         decision = Decision(
-            Action.OVERRIDE, 1.0, "updated by hand", (source,), content, (memory.id,), successor.id, memory.kind
+            Action.OVERRIDE, 1.0, _REASON, successor.sources, content, (memory.id,), successor.id, memory.kind
         )
         return WriteResult((evidence.id,), (successor.id,), (decision,), "committed")
 
@@ -121,6 +89,29 @@ class Managing:
         self.store.apply(Plan(self.ids.new("plan"), memory.scope, self.clock.now(), (retire,)))
         with self.store.view() as view:
             return found(view, memory_id, scope, owner)
+
+    def _successor(self, memory: MemoryRecord, evidence: Evidence, now: datetime) -> MemoryRecord:
+        candidate = Candidate(
+            sources=(Source(evidence.id, 0, len(evidence.content), evidence.occurred_at),),
+            content=evidence.content,
+            kind=memory.kind,
+            said_at=evidence.occurred_at,
+            subject=memory.subject,
+            attribute=memory.attribute,
+            session_id=memory.session_id,
+        )
+        successor = new_version(
+            memory_id=self.ids.new("mem"),
+            scope=memory.scope,
+            candidate=candidate,
+            action=Action.OVERRIDE,
+            targets=[memory],
+            confidence=1.0,
+            reason=_REASON,
+            makers=_BY_HAND,
+            now=now,
+        )
+        return replace(successor, boundary=memory.boundary)
 
     def _kept(self, memory: MemoryRecord, content: str, said_at: datetime, now: datetime) -> Evidence:
         plan_id = self.ids.new("plan")

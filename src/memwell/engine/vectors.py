@@ -67,9 +67,11 @@ def windows(text: str) -> tuple[Span, ...]:
 
     A cut falls after a sentence, else at a space, else anywhere; only white space lies between windows.
     """
-    costs = [0, *accumulate(_WIDE_COST if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)]
     if not text.strip():
         return ()
+    if len(text) * _WIDE_COST <= WINDOW_COST:  # whatever its characters are: the common case, and free
+        return (Span(0, len(text)),)
+    costs = [0, *accumulate(_WIDE_COST if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)]
     if costs[-1] <= WINDOW_COST:
         return (Span(0, len(text)),)
     found: list[Span] = []

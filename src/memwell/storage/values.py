@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from memwell.domain.evidence import Evidence
-from memwell.domain.indexed import evidence_prefix, memory_prefix
+from memwell.domain.indexed import SPEAKER, evidence_prefix, memory_prefix
 from memwell.domain.memory import MemoryRecord
 from memwell.domain.text import terms
 from memwell.errors import PlanRejectedError
@@ -54,15 +54,10 @@ def mapping_from_json(text: str | None) -> dict[str, Any]:
 
 def memory_terms(memory: MemoryRecord) -> list[str]:
     """Index terms of a memory: its content, who said it, and whom it is about if that is not the user."""
-    about = "" if memory.subject == "user" else f"{memory.subject} "
-    return terms(about + memory_prefix(memory.qualifiers) + memory.content)
-
-
-def needs_index(evidence: Evidence) -> bool:
-    """Whether evidence is found by its words: what assistants and tools said is not."""
-    return evidence.speaker.supports_memories
+    about = "" if memory.subject in ("user", memory.qualifiers.get(SPEAKER)) else f"{memory.subject} "
+    return terms(memory_prefix(memory.qualifiers) + about + memory.content)
 
 
 def evidence_terms(evidence: Evidence) -> list[str]:
-    """Index terms of evidence: its content and the name of the person who spoke."""
+    """Index terms of evidence: its content and the name of who said it."""
     return terms(evidence_prefix(evidence) + evidence.content)

@@ -8,6 +8,7 @@ import typer
 
 from memwell.interfaces.cli.output import print_text
 from memwell.interfaces.cli.verbs import imports, recall, showcase, store, write
+from memwell.interfaces.cli.verbs.bench import bench
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 unusable input, 2 wrong usage, 3 storage, 4 not found, 5 conflict, 6 provider failed, "
@@ -17,7 +18,6 @@ EXIT_CODES = (
 app = typer.Typer(
     help="Local-first long-term memory for AI agents.",
     epilog=EXIT_CODES,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -54,3 +54,4 @@ app.command("import")(imports.import_chat)
 app.command("status")(store.status)
 app.command("doctor")(store.doctor)
 app.command("demo")(showcase.demo)
+app.add_typer(bench, name="bench")

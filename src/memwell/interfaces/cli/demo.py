@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from memwell import Memory
     from memwell.domain.memory import MemoryRecord
     from memwell.engine.items import Quote
     from memwell.engine.results import SearchResult
+    from memwell.interfaces.python.memory import Memory
 
 _PAGE = 100  # far more memories than a story forms
 
@@ -84,7 +84,7 @@ def run_demo(show: Callable[[str], None], stories: Iterable[Story] | None = None
     Raises:
         DemoFailedError: a step did not do what it shows; names it.
     """
-    from memwell import Memory
+    from memwell.interfaces.python.memory import Memory
 
     told = 0
     clock = StoryClock()

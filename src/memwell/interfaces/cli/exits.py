@@ -23,7 +23,8 @@ class ExitCode(IntEnum):
     """What ``memwell`` ends with.
 
     Attributes:
-        INPUT: an argument, a setting or a file is unusable, or the demo found something untrue.
+        INPUT: an argument, a setting or a file is unusable, or the demo or a benchmark found
+            something untrue.
         USAGE: the command line itself is wrong.
         STORAGE: the store cannot be opened, read or written, or is not sound.
         NOT_FOUND: an id names nothing.

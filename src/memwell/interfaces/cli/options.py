@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from memwell import Memory
+    from memwell.interfaces.python.memory import Memory
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 StorePath = Annotated[
@@ -24,7 +24,9 @@ At = Annotated[str | None, typer.Option("--at", metavar="TIME", help="When it wa
 
 def opened(store: Path | None, user: str | None = None) -> Memory:
     """The memory at ``store``, to be used as a context manager."""
-    from memwell import Memory  # late: it brings numpy and the embedder, which --help has no use for
+    from memwell.interfaces.python.memory import (
+        Memory,  # late: it brings numpy and the embedder, which --help has no use for
+    )
 
     return Memory(store, user_id=user)
 

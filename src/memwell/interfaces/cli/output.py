@@ -71,14 +71,18 @@ def local(moment: datetime | None) -> str:
 
 
 @contextmanager
-def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar on stderr where that is a terminal; gives a function that takes the number of steps done."""
+def progress(what: str) -> Iterator[Callable[[int, int, str], None]]:
+    """A progress bar on stderr where that is a terminal; gives a function of steps done, steps in all and the step."""
     if not sys.stderr.isatty():
-        yield lambda done: None
+        yield lambda done, total, step: None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=_console(True, stderr=True), transient=True) as bar:
-        task = bar.add_task(one_line(what), total=total)
-        yield lambda done: bar.advance(task, done)
+        task = bar.add_task(what, total=None)
+
+        def show(done: int, total: int, step: str) -> None:
+            bar.update(task, completed=done, total=total, description=one_line(f"{what} {step}"))
+
+        yield show

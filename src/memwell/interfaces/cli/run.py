@@ -19,7 +19,7 @@ from memwell.interfaces.cli.safe import dump, one_line
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """See ``memwell.interfaces.cli.main``."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal's charset must not end a listing

@@ -86,17 +86,19 @@ def write_chat(
     Args:
         writer: bound to the user whose chat it is.
         session_id: puts all messages into this session instead of those the file names.
-        on_progress: called with the number of items dealt with since the last call.
+        on_progress: called with the number of items dealt with so far.
     """
     report = Report()
     ready = _ready(items, session_id, report)
-    on_progress(report.left_out + len(report.problems))
+    done = report.left_out + len(report.problems)
+    on_progress(done)
     for session, messages in groupby(ready, key=lambda message: message.session):
         group = list(messages)
         for start in range(0, len(group), MAX_BATCH):
             batch = group[start : start + MAX_BATCH]
             _write(writer, batch, session, report)
-            on_progress(len(batch))
+            done += len(batch)
+            on_progress(done)
     report.problems.sort(key=lambda problem: problem.line)
     return report
 

@@ -8,7 +8,6 @@ from memwell.domain.changes import MIRRORS
 from memwell.domain.memory import Kind, Links, MemoryRecord
 from memwell.domain.plan import Unit
 from memwell.storage.memory.rows import Rows
-from memwell.storage.values import needs_index
 
 _MIRRORS = {**MIRRORS, "corrected_by": "corrects"}
 
@@ -20,7 +19,7 @@ def problems(rows: Rows) -> list[str]:
         found.extend(f"memory {memory.id} {problem}" for problem in _problems_of(rows, memory))
     if rows.words[Unit.MEMORY].keys() != rows.memories.keys():
         found.append("the keyword index of memories lacks or adds records")
-    if rows.words[Unit.EVIDENCE].keys() != {key for key, row in rows.evidence.items() if needs_index(row)}:
+    if rows.words[Unit.EVIDENCE].keys() != {key for key, row in rows.evidence.items() if row.speaker.supports_memories}:
         found.append("the keyword index of evidence lacks or adds records")
     return found
 

@@ -13,7 +13,7 @@ from memwell.domain.memory import MemoryRecord, Transition
 from memwell.domain.plan import IndexRecord, Plan, Unit
 from memwell.domain.scope import Scope
 from memwell.storage.memory.stems import stems
-from memwell.storage.values import evidence_terms, memory_terms, needs_index
+from memwell.storage.values import evidence_terms, memory_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,8 @@ class Rows:
     def index_words(self) -> None:
         """Make the words of every record again."""
         self.words[Unit.MEMORY] = {key: memory_words(memory) for key, memory in self.memories.items()}
-        self.words[Unit.EVIDENCE] = {key: evidence_words(row) for key, row in self.evidence.items() if needs_index(row)}
+        indexed = [record for record in self.evidence.values() if record.speaker.supports_memories]
+        self.words[Unit.EVIDENCE] = {record.id: evidence_words(record) for record in indexed}
 
 
 def memory_words(memory: MemoryRecord) -> list[str]:

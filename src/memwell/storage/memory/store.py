@@ -20,7 +20,7 @@ from memwell.storage.memory.checks import problems
 from memwell.storage.memory.rows import RequestRow, Rows, evidence_words, memory_words
 from memwell.storage.memory.view import MemoryView
 from memwell.storage.refusals import busy_scope, moved_epoch, other_dimensions, other_input
-from memwell.storage.values import LOCK_LIFE, REQUEST_LIFE, mapping_from_json, needs_index, to_json
+from memwell.storage.values import LOCK_LIFE, REQUEST_LIFE, mapping_from_json, to_json
 
 T = TypeVar("T")
 _POLL_SECONDS = 0.005
@@ -138,7 +138,7 @@ def _write(rows: Rows, plan: Plan, changes: Changes) -> None:
     for record in changes.evidence:
         rows.evidence[record.id] = replace(record, metadata=mapping_from_json(to_json(record.metadata)))
         rows.origins[record.scope, record.origin] = record.id
-        if needs_index(record):
+        if record.speaker.supports_memories:
             rows.words[Unit.EVIDENCE][record.id] = evidence_words(record)
     for memory_id, memory in changes.memories.items():
         rows.memories[memory_id] = replace(

@@ -19,7 +19,6 @@ from memwell.engine.ports import Matrix, PageQuery, PoolEntry
 from memwell.storage.memory import bm25
 from memwell.storage.memory.rows import Rows
 from memwell.storage.refusals import other_shape
-from memwell.storage.values import needs_index
 
 _SAME_FACT = ("supersedes", "superseded_by", "corrects", "corrected_by")
 
@@ -150,7 +149,7 @@ class MemoryView:
         return [
             key
             for key, record in self._rows.evidence.items()
-            if needs_index(record) and record.status is EvidenceStatus.ACTIVE
+            if record.speaker.supports_memories and record.status is EvidenceStatus.ACTIVE
         ]
 
     def _in_scope(self, scope: Scope) -> list[MemoryRecord]:

@@ -9,7 +9,7 @@ from importlib import resources
 from memwell.domain.plan import Unit
 from memwell.storage.sqlite.rows import read_evidence, read_memories
 from memwell.storage.sqlite.write import add_words
-from memwell.storage.values import evidence_terms, memory_terms, needs_index
+from memwell.storage.values import evidence_terms, memory_terms
 
 _CHUNK = 1000
 
@@ -61,5 +61,5 @@ def _chunk(connection: sqlite3.Connection, unit: Unit, after: int) -> list[tuple
         words = {memory.id: " ".join(memory_terms(memory)) for memory in memories.values()}
     else:
         evidence = read_evidence(connection, "WHERE e.no BETWEEN ? AND ?", (keys[0][0], keys[-1][0]))
-        words = {record.id: " ".join(evidence_terms(record)) for record in evidence if needs_index(record)}
+        words = {record.id: " ".join(evidence_terms(record)) for record in evidence if record.speaker.supports_memories}
     return [(no, scope, words.get(key)) for no, scope, key in keys]

@@ -51,11 +51,11 @@ UNION ALL SELECT id FROM (SELECT id FROM memory_words_docsize EXCEPT SELECT no F
 
 -- broken: keyword index of evidence lacks or adds a row
 SELECT no FROM (
-    SELECT no FROM evidence WHERE speaker NOT IN ('assistant', 'tool') EXCEPT SELECT id FROM evidence_words_docsize
+    SELECT no FROM evidence WHERE speaker IN ('user', 'observed', 'import') EXCEPT SELECT id FROM evidence_words_docsize
 )
 UNION ALL SELECT id FROM (
     SELECT id FROM evidence_words_docsize
-    EXCEPT SELECT no FROM evidence WHERE speaker NOT IN ('assistant', 'tool')
+    EXCEPT SELECT no FROM evidence WHERE speaker IN ('user', 'observed', 'import')
 )
 
 -- broken: vectors of the wrong length, of record

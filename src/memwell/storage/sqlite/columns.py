@@ -131,8 +131,9 @@ class Columns:
     def said_at(self) -> Numbers:
         return self._said_at.rows
 
-    def session(self, row: int) -> str:
-        return self._sessions[int(self._session.rows[row])]
+    def sessions(self, rows: NDArray[np.intp]) -> list[str]:
+        """Session of each of ``rows``."""
+        return [self._sessions[code] for code in self._session.rows[rows].tolist()]
 
     @property
     def bytes(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -20,6 +21,18 @@ from memwell.storage.values import from_micros
 _TABLES = {Unit.MEMORY: "memories", Unit.EVIDENCE: "evidence"}
 
 
+@dataclass(frozen=True, slots=True)
+class _Contenders:
+    """The best of a part, as parallel arrays; scores are ``-inf`` where there is none."""
+
+    numbers: Numbers
+    similarity: Matrix
+    keyword: NDArray[np.float64]
+    position: Numbers
+    said_at: Numbers
+    sessions: list[str]
+
+
 def pool(
     connection: sqlite3.Connection,
     scope: int,
@@ -33,30 +46,20 @@ def pool(
 ) -> list[PoolEntry]:
     """See ``ports.View.pool``."""
     matches = keyword_matches(connection, scope, unit, terms)
-    shares = [_share(connection, part, matches, vector, lens) for part in parts]
-    similarity = np.concatenate([share[1] for share in shares])
-    keyword = np.concatenate([share[2] for share in shares])
-    # Of equal scores the record stored first wins, in whichever part it lies.
-    numbers = np.concatenate([share[0] for share in shares])
-    chosen = np.union1d(_best(similarity, numbers, limit), _best(keyword, numbers, limit))
-    ends = np.cumsum([len(share[0]) for share in shares])
-    entries = []
-    ids = _ids(connection, unit, numbers[chosen])
-    for place in chosen.tolist():
-        owner = int(np.searchsorted(ends, place, side="right"))
-        columns = parts[owner].index.columns
-        row = int(columns.places([int(numbers[place])])[0])
-        entries.append(
-            PoolEntry(
-                record_id=ids[int(numbers[place])],
-                similarity=max(float(similarity[place]), -1.0) if np.isfinite(similarity[place]) else 0.0,
-                keyword=float(keyword[place]) if np.isfinite(keyword[place]) else 0.0,
-                session_id=columns.session(row),
-                position=int(columns.position[row]),
-                said_at=from_micros(int(columns.said_at[row])),
-            )
-        )
-    return sorted(entries, key=lambda entry: entry.record_id)
+    best = _united([_contenders(connection, part, matches, vector, lens, limit) for part in parts])
+    chosen = _chosen(best.similarity, best.keyword, best.numbers, limit)
+    numbers = best.numbers[chosen]
+    ids = _ids(connection, unit, numbers)
+    rows = zip(
+        (ids[no] for no in numbers.tolist()),
+        np.where(np.isfinite(best.similarity[chosen]), best.similarity[chosen], 0.0).tolist(),
+        np.where(np.isfinite(best.keyword[chosen]), best.keyword[chosen], 0.0).tolist(),
+        (best.sessions[place] for place in chosen.tolist()),
+        best.position[chosen].tolist(),
+        map(from_micros, best.said_at[chosen].tolist()),
+        strict=True,
+    )
+    return [PoolEntry(*row) for row in sorted(rows)]
 
 
 def keyword_matches(
@@ -75,25 +78,51 @@ def keyword_matches(
     return flat[:, 0].astype(np.int64), flat[:, 1]
 
 
-def _share(
+def _contenders(
     connection: sqlite3.Connection,
     part: Part,
     matches: tuple[Numbers, NDArray[np.float64]],
     vector: Matrix | None,
     lens: Lens,
-) -> tuple[Numbers, Matrix, NDArray[np.float64]]:
-    """Numbers, similarities and keyword scores of what is visible in ``part``; ``-inf`` where there is none."""
+    limit: int,
+) -> _Contenders:
     columns = part.index.columns
-    visible = part.usable & part.index.visible(connection, lens)
+    hidden = ~(part.usable & part.index.visible(connection, lens))
     keyword = np.full(len(columns), -np.inf)
     if len(columns) and len(matches[0]):
         places = np.minimum(columns.places(matches[0]), len(columns) - 1)
         here = columns.no[places] == matches[0]
         keyword[places[here]] = matches[1][here]
     similarity = part.index.similarity(vector)
-    if visible.all():
-        return columns.no, similarity, keyword
-    return columns.no[visible], similarity[visible], keyword[visible]
+    keyword[hidden] = -np.inf
+    similarity[hidden] = -np.inf
+    rows = _chosen(similarity, keyword, columns.no, limit)
+    return _Contenders(
+        columns.no[rows],
+        similarity[rows],
+        keyword[rows],
+        columns.position[rows],
+        columns.said_at[rows],
+        columns.sessions(rows),
+    )
+
+
+def _united(shares: Sequence[_Contenders]) -> _Contenders:
+    if len(shares) == 1:
+        return shares[0]
+    return _Contenders(
+        np.concatenate([share.numbers for share in shares]),
+        np.concatenate([share.similarity for share in shares]),
+        np.concatenate([share.keyword for share in shares]),
+        np.concatenate([share.position for share in shares]),
+        np.concatenate([share.said_at for share in shares]),
+        [session for share in shares for session in share.sessions],
+    )
+
+
+def _chosen(similarity: Matrix, keyword: NDArray[np.float64], numbers: Numbers, limit: int) -> NDArray[np.intp]:
+    """Places of the best by either score, ascending."""
+    return np.union1d(_best(similarity, numbers, limit), _best(keyword, numbers, limit))
 
 
 def _best(scores: NDArray[np.floating], numbers: Numbers, limit: int) -> NDArray[np.intp]:

@@ -24,7 +24,7 @@ from memwell.storage.sqlite.rows import (
     read_memories,
     transition_row,
 )
-from memwell.storage.values import evidence_terms, memory_terms, needs_index, to_micros
+from memwell.storage.values import evidence_terms, memory_terms, to_micros
 
 HASH_BYTES = 16
 
@@ -106,7 +106,7 @@ class Writer:
             [
                 (self._evidence_numbers[record.id], self._scope, " ".join(evidence_terms(record)))
                 for record in changes.evidence
-                if needs_index(record)
+                if record.speaker.supports_memories
             ],
         )
         add_words(

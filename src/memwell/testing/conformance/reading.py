@@ -35,7 +35,8 @@ class ReadingCases(StoreCases):
     def test_an_empty_store_answers(self, store: Store) -> None:
         with store.view() as view:
             assert view.epoch(ALICE) == view.count(ALICE, NOW) == 0
-            assert view.memories(["mem_1"]) == view.evidence([]) == {}
+            assert view.memories(["mem_1"]) == {}
+            assert view.evidence([]) == {}
             assert view.page(PageQuery(ALICE, 10, CURRENT)) == []
             assert view.heads(ALICE, [("user", "home")]) == []
             assert view.recent(ALICE, "default", before=START, limit=5) == []

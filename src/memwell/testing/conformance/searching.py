@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from memwell.domain.evidence import Permissions, Speaker, Target
+from memwell.domain.indexed import SPEAKER
 from memwell.domain.lens import Lens
 from memwell.domain.memory import Kind, Links, Source, State
 from memwell.domain.plan import AddEvidence, AddMemory, AddSources, Retire, Unit
@@ -154,12 +155,12 @@ class SearchingCases(StoreCases):
         rome = statement("2", "I live in Rome", EMBEDDER, links=Links(supersedes=("mem_1",)), valid_from=at)
         store.apply(make_plan("p2", *rome, Retire("mem_1", 1, State.SUPERSEDED, "override", at), at=at))
         later = START + 2 * DAY
-        for question in ({"words": "live"}, {"like": "live"}):
-            assert found(store, **question, lens=Lens(later)) == ["mem_2"]
-            assert found(store, **question, lens=Lens(later, include_past=True)) == ["mem_1", "mem_2"]
-            assert found(store, **question, lens=Lens(later, as_of=START + DAY / 2)) == ["mem_1"]
-            assert found(store, **question, lens=Lens(later, as_of=at)) == ["mem_2"]
-            assert found(store, **question, lens=Lens(later, as_of=START - DAY)) == []
+        for words, like in (("live", None), ("", "live")):
+            assert found(store, words, like=like, lens=Lens(later)) == ["mem_2"]
+            assert found(store, words, like=like, lens=Lens(later, include_past=True)) == ["mem_1", "mem_2"]
+            assert found(store, words, like=like, lens=Lens(later, as_of=START + DAY / 2)) == ["mem_1"]
+            assert found(store, words, like=like, lens=Lens(later, as_of=at)) == ["mem_2"]
+            assert found(store, words, like=like, lens=Lens(later, as_of=START - DAY)) == []
 
     def test_what_was_known_stays_as_it_was(self, store: Store) -> None:
         moments = [START, START + DAY, START + 2 * DAY]
@@ -209,10 +210,10 @@ class SearchingCases(StoreCases):
 
     def test_names_are_words_too(self, store: Store) -> None:
         evidence = make_evidence("ev_1", "I live in Lyon", name="Zoë")
-        record = make_memory("mem_1", evidence, subject="Amélie")
+        record = make_memory("mem_1", evidence, subject="Amélie", qualifiers={SPEAKER: "Zoë"})
         store.apply(make_plan("p1", AddEvidence(evidence), AddMemory(record)))
         assert found(store, "zoe", unit=Unit.EVIDENCE) == ["ev_1"]
-        assert found(store, "amelie") == ["mem_1"]
+        assert found(store, "amelie") == found(store, "zoe") == ["mem_1"]
         assert found(store, "user") == []
 
     def test_a_memory_without_sources_has_no_place(self, store: Store) -> None:

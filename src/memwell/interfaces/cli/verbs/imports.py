@@ -48,8 +48,13 @@ def import_chat(
         raise InputError(f"{str(file)!r} holds no messages", remedy="give a file with at least one", code="empty_text")
     owner = owner_of(user)
     settled = settle_roles(items, me=me or owner)
-    with opened(store, owner) as memory, progress(f"importing {file.name}", len(items)) as advance:
-        report = write_chat(memory, settled, session_id=session, on_progress=advance)
+    with opened(store, owner) as memory, progress("import") as show_progress:
+        report = write_chat(
+            memory,
+            settled,
+            session_id=session,
+            on_progress=lambda done: show_progress(done, len(settled), file.name),
+        )
     _show(report, as_json)
     if report.problems:
         raise typer.Exit(ExitCode.PARTLY)

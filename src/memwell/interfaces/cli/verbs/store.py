@@ -15,7 +15,7 @@ from memwell.interfaces.cli.options import Json, StorePath, opened
 from memwell.interfaces.cli.output import print_fields, print_json, print_text
 
 if TYPE_CHECKING:
-    from memwell import Memory
+    from memwell.interfaces.python.memory import Memory
 
 _DOCTOR = "memwell-doctor"  # a user without memories, in whose name the doctor asks
 

@@ -1,0 +1,1 @@
+"""Benchmarks: recall, behaviour, speed and crashes, all through the public ``Memory``; reports are frozen values."""

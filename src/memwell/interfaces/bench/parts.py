@@ -1,0 +1,134 @@
+"""Simple parts that replace the builtin ones where a benchmark must leave them out."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from memwell.builtin.embedder import unit
+from memwell.domain.decision import Action
+from memwell.domain.evidence import Evidence
+from memwell.engine.ports import Comparison, Embedder, Extraction, Matrix, Proposal, Turn, Verdict
+from memwell.engine.vectors import pack, unpack
+
+
+class KeepAll:
+    """A judge that keeps everything and retires nothing."""
+
+    name = "keep-all-1"
+    local = True
+
+    def judge(self, comparisons: Sequence[Comparison]) -> list[Verdict]:
+        """``SUPPLEMENT`` for every candidate."""
+        return [Verdict(Action.SUPPLEMENT, (), 1.0, "keeps everything") for _ in comparisons]
+
+
+class WholeTurns:
+    """An extractor that makes one statement of every turn."""
+
+    name = "whole-turns-1"
+
+    def extract(self, turns: Sequence[Turn], context: Sequence[Evidence]) -> Extraction:
+        """One proposal per turn that has a sentence: all its sentences."""
+        return Extraction(
+            tuple(
+                Proposal(turn.evidence.id, "sentence", tuple(range(len(turn.sentences))))
+                for turn in turns
+                if turn.sentences
+            )
+        )
+
+
+class HashEmbedder:
+    """Vectors that depend on the text and mean nothing: costs microseconds, spreads evenly.
+
+    Args:
+        questions: embeds questions in its place, so that a search pays for a real query embedding.
+    """
+
+    relation_threshold = 0.5
+
+    def __init__(self, dimensions: int = 384, questions: Embedder | None = None) -> None:
+        self.dimensions = dimensions
+        self.model = f"hash-{dimensions}"
+        self._questions = questions
+
+    def passages(self, texts: Sequence[str]) -> Matrix:
+        """See ``Embedder.passages``."""
+        if not texts:
+            return np.empty((0, self.dimensions), dtype=np.float32)
+        return np.stack([self._vector(text) for text in texts])
+
+    def query(self, text: str) -> Matrix:
+        """See ``Embedder.query``."""
+        return self._questions.query(text) if self._questions else self._vector(text)
+
+    def _vector(self, text: str) -> Matrix:
+        stream = hashlib.shake_128(text.encode()).digest(self.dimensions)
+        return unit(np.frombuffer(stream, dtype=np.uint8).astype(np.float32) - np.float32(127.5))
+
+
+class CachedEmbedder:
+    """An embedder that keeps its vectors on disk, so that a repeated benchmark does not compute them again.
+
+    Args:
+        embedder: makes the vectors that are missing.
+        folder: holds one file per model; made where it does not exist.
+    """
+
+    def __init__(self, embedder: Embedder, folder: Path) -> None:
+        self.model = embedder.model
+        self.dimensions = embedder.dimensions
+        self.relation_threshold = embedder.relation_threshold
+        self._embedder = embedder
+        self._lock = threading.Lock()
+        folder.mkdir(parents=True, exist_ok=True)
+        name = "".join(char if char.isalnum() or char in ".-" else "_" for char in embedder.model)
+        self._file = sqlite3.connect(folder / f"{name}.sqlite3", check_same_thread=False, isolation_level=None)
+        self._file.execute("PRAGMA journal_mode = WAL")
+        self._file.execute("PRAGMA synchronous = OFF")
+        self._file.execute("CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID")
+
+    def passages(self, texts: Sequence[str]) -> Matrix:
+        """See ``Embedder.passages``."""
+        with self._lock:
+            found = {text: self._read("passage", text) for text in texts}
+            missing = [text for text, vector in found.items() if vector is None]
+            if missing:
+                made = self._embedder.passages(missing)
+                self._write("passage", missing, made)
+                found.update(zip(missing, made, strict=True))
+        rows = [vector for vector in map(found.__getitem__, texts) if vector is not None]
+        return np.stack(rows) if rows else np.empty((0, self.dimensions), dtype=np.float32)
+
+    def query(self, text: str) -> Matrix:
+        """See ``Embedder.query``."""
+        with self._lock:
+            vector = self._read("query", text)
+            if vector is None:
+                vector = self._embedder.query(text)
+                self._write("query", [text], vector[None])
+        return vector
+
+    def close(self) -> None:
+        """Release the file."""
+        self._file.close()
+
+    def _read(self, use: str, text: str) -> Matrix | None:
+        row = self._file.execute("SELECT data FROM vector WHERE key = ?", (_key(use, text),)).fetchone()
+        return unpack(row[0]) if row else None
+
+    def _write(self, use: str, texts: Sequence[str], vectors: Matrix) -> None:
+        rows = [(_key(use, text), pack(vector)) for text, vector in zip(texts, vectors, strict=True)]
+        self._file.execute("BEGIN")
+        self._file.executemany("INSERT OR IGNORE INTO vector VALUES (?, ?)", rows)
+        self._file.execute("COMMIT")
+
+
+def _key(use: str, text: str) -> bytes:
+    return hashlib.sha256(f"{use}\0{text}".encode()).digest()

@@ -1,0 +1,100 @@
+"""The verbs of ``memwell bench``: measure on this machine, print a table, keep JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memwell.errors import InputError
+from memwell.interfaces.cli.exits import ExitCode
+from memwell.interfaces.cli.options import Json
+from memwell.interfaces.cli.output import console, print_json, progress, say
+
+if TYPE_CHECKING:
+    from memwell.interfaces.bench.report import Report
+
+_QUICK_TRIALS = 10
+_QUICK_WRITES = 50
+_QUICK_MEMORIES = 1_000
+
+bench = typer.Typer(help="Measure on this machine.", rich_markup_mode=None)
+
+Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Data files, or folders of them.")]
+Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Also keep the report there, as JSON.")]
+Quick = Annotated[bool, typer.Option("--quick", help="A short run.")]
+
+
+@bench.command("recall")
+def recall(paths: Paths, out: Out = None, as_json: Json = False) -> None:
+    """Share of the evidence found, beside plain keyword search."""
+    from memwell.interfaces.bench import recall as benchmark
+
+    with progress("recall") as advance:
+        report = benchmark.run(paths, progress=advance)
+    _show(report, out, as_json)
+
+
+@bench.command("behaviour")
+def behaviour(paths: Paths, out: Out = None, as_json: Json = False) -> None:
+    """Share of scenarios after which the right memories are current."""
+    from memwell.interfaces.bench import behaviour as benchmark
+
+    with progress("behaviour") as advance:
+        report = benchmark.run(paths, progress=advance)
+    _show(report, out, as_json)
+
+
+@bench.command("speed")
+def speed(
+    quick: Quick = False,
+    large: Annotated[bool, typer.Option("--large", help="Also 100,000 and a million memories.")] = False,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Start, writes and searches, beside a numpy floor."""
+    from memwell.interfaces.bench import speed as benchmark
+
+    with progress("speed") as advance:
+        if quick:
+            loads = (benchmark.Load(_QUICK_MEMORIES),)
+            report = benchmark.run(loads, writes=_QUICK_WRITES, searches=_QUICK_WRITES, progress=advance)
+        else:
+            loads = (*benchmark.DEFAULT_LOADS, *(benchmark.LARGE_LOADS if large else ()))
+            report = benchmark.run(loads, progress=advance)
+    _show(report, out, as_json)
+
+
+@bench.command("crash")
+def crash(
+    quick: Quick = False,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="How many times.")] = 200,
+    seed: Annotated[int | None, typer.Option("--seed", help="Repeats the moments of an earlier run.")] = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Kill writers; nothing acknowledged may be lost."""
+    from memwell.interfaces.bench import crash as benchmark
+
+    with progress("crash") as advance:
+        report = benchmark.run(_QUICK_TRIALS if quick else trials, seed=seed, progress=advance)
+    _show(report, out, as_json)
+
+
+def _show(report: Report, out: Path | None, as_json: bool) -> None:
+    from memwell.interfaces.bench.report import render
+
+    if out is not None:
+        try:
+            out.write_text(json.dumps(report.to_dict(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"cannot write {str(out)!r}: {error.strerror}", remedy="name a writable file") from None
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        render(report, console())
+    if report.problems:
+        say(f"error: the benchmark found {len(report.problems)} problems (see the report; please send it in)")
+        raise typer.Exit(ExitCode.INPUT)
