@@ -152,6 +152,20 @@ def test_an_older_report_that_arrives_late_never_replaces(newer: str, late_repor
     assert decide(newer, late_report, similarity, older=True).action is action
 
 
+@pytest.mark.parametrize(
+    ("earlier", "later", "action"),
+    [
+        ("I live in Bergen.", "I no longer live in Bergen.", Action.NEGATE),
+        ("I live in Bergen.", "I no longer live in Tampere.", Action.SUPPLEMENT),
+        ("I no longer live in Bergen.", "I live in Bergen.", Action.OVERRIDE),
+        ("I no longer live in Bergen.", "I live in Tampere.", Action.SUPPLEMENT),
+        ("I live in Bergen.", "I quit the choir, and I moved to Tampere.", Action.OVERRIDE),
+    ],
+)
+def test_an_end_concerns_its_own_value_alone(earlier: str, later: str, action: Action) -> None:
+    assert decide(earlier, later, 0.6).action is action
+
+
 def test_reasons_hold_no_words_of_the_user() -> None:
     verdict = decide("I live in Bergen.", "I moved to Tampere.", 0.35)
     assert verdict.reason == "replaces: same attribute residence, later, 0.35"

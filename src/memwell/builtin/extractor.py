@@ -223,7 +223,8 @@ def _proposal(
     spans = reading.turn.sentences if unit == "sentence" else reading.turn.segments
     whole = Span(spans[chosen[0]].start, spans[chosen[-1]].end)
     language, folded = reading.language, reading.part(whole)
-    attributes = attributes_of(folded, language)
+    # A statement that something is over gives no value of its own.
+    attributes = () if language.has("ended", folded) else attributes_of(folded, language)
     hedged = language.has("hedge", folded)
     found = times.phrases(folded, language, reading.today)
     limited = None

@@ -45,9 +45,9 @@ class BuiltinJudge:
             if older and relation.action.retires:
                 relation = Relation(Action.HISTORICAL, relation.confidence, f"older report; {relation.reason}")
             if relation.action in ALLOWED[comparison.situations[index]] and relation.action is not Action.SUPPLEMENT:
-                relations.append((_rank(relation), -head.similarity, index, relation))
+                relations.append((_rank(relation), -relation.confidence, -head.similarity, index, relation))
         if relations:
-            _, similarity, index, relation = min(relations, key=lambda item: item[:3])
+            *_, similarity, index, relation = min(relations, key=lambda item: item[:4])
             return Verdict(relation.action, (index,), relation.confidence, f"{relation.reason}, {-similarity:.2f}")
         if candidate.limited:
             return Verdict(Action.TEMPORAL, (), constants.confidence["period"], "limited period")

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from memwell.builtin.attributes import USER, Attribute, attributes_of, same_subject, same_value
+from memwell.builtin.attributes import Attribute, attributes_of, same_subject, same_value
 from memwell.builtin.language import Language, choose_language
 from memwell.domain.decision import Action
 from memwell.domain.memory import Kind, Polarity
 from memwell.domain.text import fold, normal_form, terms
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_CLAUSE = re.compile(r"[,.;:，。；：]")
 _NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][\w'-]+")
 
 
@@ -48,6 +49,13 @@ class Wording:
 
     def has(self, cue: str) -> bool:
         return self.language.has(cue, self.folded)
+
+    def denies(self, attribute: Attribute) -> bool:
+        """The clause that tells ``attribute`` says that its value no longer holds."""
+        ended = self.language.search("ended", self.folded)
+        if ended is None or ended.start() > attribute.position:
+            return False
+        return _CLAUSE.search(self.folded, ended.end(), attribute.position) is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,15 +171,13 @@ def _retires(
         return Relation(Action.CORRECT, sure["correction"], "corrects: said to be wrong")
     if both_events or plan:
         return None
+    if shared is not None and shared[1].single:
+        return _of_one_value(earlier, later, shared, same, sure)
     if later.wording.has("ended") and similarity >= limits["ended"]:
         return Relation(Action.NEGATE, sure["ended"], "ends: said to be over")
     if earlier.kind is Kind.INTENTION:
         done = later.wording.has("done") and similarity >= limits["done"]
         return Relation(Action.OVERRIDE, sure["done"], "replaces: the plan is carried out") if done else None
-    if shared is not None and shared[1].single and not adds and (not same or earlier.polarity is Polarity.NEGATIVE):
-        if not same and later.polarity is Polarity.NEGATIVE:
-            return None
-        return Relation(Action.OVERRIDE, sure["attribute"], f"replaces: same attribute {shared[1].name}, later")
     if adds:
         return None
     averse = earlier.wording.has("aversion") or later.wording.has("aversion")
@@ -184,5 +190,18 @@ def _retires(
     return None
 
 
-def is_about_user(statement: Statement) -> bool:
-    return statement.subject == USER
+def _of_one_value(
+    earlier: Statement, later: Statement, shared: tuple[Attribute, Attribute], same: bool, sure: Mapping[str, float]
+) -> Relation | None:
+    """Two statements on an attribute that has one value at a time."""
+    old, new = shared
+    was_denied, is_denied = earlier.wording.denies(old), later.wording.denies(new)
+    if is_denied or was_denied:
+        if is_denied == was_denied or not same:
+            return None
+        if is_denied:
+            return Relation(Action.NEGATE, sure["ended"], f"ends: same attribute {new.name}, denied")
+        return Relation(Action.OVERRIDE, sure["change"], f"replaces: same attribute {new.name}, holds again")
+    if same or later.wording.has("additive"):
+        return None
+    return Relation(Action.OVERRIDE, sure["attribute"], f"replaces: same attribute {new.name}, later")
