@@ -57,6 +57,25 @@ def test_an_older_report_stands_behind_the_head() -> None:
     assert (made.valid_until, made.retired_at) == (MAY, NOW)
 
 
+def test_an_older_report_ends_where_the_next_version_of_the_chain_begins() -> None:
+    late = candidate(MAY - timedelta(days=9))
+    second = replace(HEAD, id="mem_2", valid_from=JUNE, sources=())
+    retracted = replace(HEAD, id="mem_3", state=State.RETRACTED, valid_from=MAY - timedelta(days=5), sources=())
+    made = new_version(
+        memory_id="mem_9",
+        scope=Scope("alice"),
+        candidate=late,
+        action=Action.HISTORICAL,
+        targets=[second],
+        confidence=1.0,
+        reason="r",
+        makers=("x/1", "j/1"),
+        now=NOW,
+        chain=[replace(HEAD, state=State.SUPERSEDED), second, retracted],
+    )
+    assert made.valid_until == MAY
+
+
 def test_an_end_is_negative_and_an_exception_keeps_its_period() -> None:
     assert version(Action.NEGATE, candidate(JUNE), HEAD).polarity is Polarity.NEGATIVE
     made = version(Action.TEMPORAL, candidate(MAY, valid_from=MAY, valid_until=JUNE))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -87,6 +87,7 @@ class TimeRule:
         offset: days, weeks, months or years from today, as the rule says.
         years: the year is the current one plus this, or ``None`` where the pattern gives it or nothing does.
         limit_only: too vague for an event date, good enough for the end of a period.
+        days: first and last day of the month that is meant, where it is a part of one.
     """
 
     rule: str
@@ -94,6 +95,7 @@ class TimeRule:
     offset: int = 0
     years: int | None = None
     limit_only: bool = False
+    days: Sequence[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,7 +190,10 @@ def _named_date(rule: TimeRule, given: dict[str, int], today: date) -> tuple[dat
         day = date(year, given.get("m", today.month), given["d"])
         return day, day, dated
     if "m" in given:
-        return *_month(year, given["m"]), dated
+        first, last = _month(year, given["m"])
+        if rule.days is not None:
+            first, last = first.replace(day=rule.days[0]), last.replace(day=min(rule.days[1], last.day))
+        return first, last, dated
     return date(year, 1, 1), date(year, 12, 31), dated
 
 

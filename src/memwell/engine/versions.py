@@ -21,6 +21,7 @@ def new_version(
     reason: str,
     makers: tuple[str, str],
     now: datetime,
+    chain: Sequence[MemoryRecord] = (),
 ) -> MemoryRecord:
     """The version that ``candidate`` becomes.
 
@@ -29,6 +30,7 @@ def new_version(
         targets: the memories it applies to, as they are now.
         makers: name and version of the extractor and of the judge.
         now: transaction time.
+        chain: for HISTORICAL, all versions of what the targets are about.
     """
     ids = tuple(target.id for target in targets)
     historical = action is Action.HISTORICAL
@@ -40,7 +42,7 @@ def new_version(
         content=candidate.content,
         memory_at=candidate.said_at,
         valid_from=begins,
-        valid_until=_behind(begins, targets) if historical else candidate.valid_until,
+        valid_until=_behind(begins, targets, chain) if historical else candidate.valid_until,
         recorded_at=now,
         retired_at=now if historical else None,
         sources=candidate.sources,
@@ -79,9 +81,10 @@ def _begins(candidate: Candidate, action: Action, targets: Sequence[MemoryRecord
     return begins
 
 
-def _behind(begins: datetime, heads: Sequence[MemoryRecord]) -> datetime:
-    """End of validity of an older report behind ``heads``: when the newer statement began to hold or was last said."""
-    ends = [moment for head in heads for moment in (head.valid_from, head.last_said_at) if moment > begins]
+def _behind(begins: datetime, heads: Sequence[MemoryRecord], chain: Sequence[MemoryRecord]) -> datetime:
+    """End of validity of an older report behind ``heads``: when the next version began to hold, or was last said."""
+    later = [version for version in (*heads, *chain) if version.state.was_true]
+    ends = [moment for version in later for moment in (version.valid_from, version.last_said_at) if moment > begins]
     return min(ends, default=begins)
 
 

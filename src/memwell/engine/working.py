@@ -161,10 +161,16 @@ class WorkingSet:
             reason=reason,
             makers=self.makers,
             now=self.now,
+            chain=self._chain(targets) if action is Action.HISTORICAL else (),
         )
         self._drafts[number] = memory
         self._numbers[memory.id] = number
         return memory.id
+
+    def _chain(self, memory_ids: Sequence[str]) -> list[MemoryRecord]:
+        """All stored versions of what these memories are about."""
+        stored = (memory_id for memory_id in memory_ids if memory_id in self._heads)
+        return [version for memory_id in stored for version in self.view.chain(memory_id)]
 
     def _memory(self, memory_id: str) -> MemoryRecord:
         return self._heads[memory_id] if memory_id in self._heads else self._drafts[self._numbers[memory_id]]
