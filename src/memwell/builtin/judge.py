@@ -44,6 +44,8 @@ class BuiltinJudge:
             relation = relate(earlier, later, head.similarity, corrects and not older, constants)
             if older and relation.action.retires:
                 relation = Relation(Action.HISTORICAL, relation.confidence, f"older report; {relation.reason}")
+            if relation.action.retires and not self._is_nearest(head, comparison.heads, constants):
+                continue
             if relation.action in ALLOWED[comparison.situations[index]] and relation.action is not Action.SUPPLEMENT:
                 relations.append((_rank(relation), -relation.confidence, -head.similarity, index, relation))
         if relations:
@@ -52,6 +54,11 @@ class BuiltinJudge:
         if candidate.limited:
             return Verdict(Action.TEMPORAL, (), constants.confidence["period"], "limited period")
         return Verdict(Action.SUPPLEMENT, (), constants.confidence["independent"], "independent")
+
+    def _is_nearest(self, head: Head, heads: Sequence[Head], constants: Constants) -> bool:
+        """Whether hardly another head is more similar, or it shares the attribute that decides."""
+        best = max(other.similarity for other in heads)
+        return head.similarity >= best - constants.similarity["behind_nearest"]
 
     def _candidate(self, candidate: Candidate) -> Statement:
         words = self._wording(candidate.content)

@@ -167,16 +167,17 @@ def _retires(
     common = words & content_words(later)
     touches = bool(common) or shared is not None
     sure_of_target = later.wording.has("correction") or touches or (earlier.wording.numbers and later.wording.numbers)
-    if corrects and sure_of_target and similarity >= limits["correct"] and not same:
+    near = similarity >= limits["certain"] or (_touches(earlier, later, limits) and similarity >= limits["touching"])
+    if corrects and near and similarity >= limits["correct"] and not same:
         return Relation(Action.CORRECT, sure["correction"], "corrects: said to be wrong")
     if both_events or plan:
         return None
     if shared is not None and shared[1].single:
         return _of_one_value(earlier, later, shared, same, sure)
-    if later.wording.has("ended") and similarity >= limits["ended"]:
+    if later.wording.has("ended") and near and similarity >= limits["ended"]:
         return Relation(Action.NEGATE, sure["ended"], "ends: said to be over")
     if earlier.kind is Kind.INTENTION:
-        done = later.wording.has("done") and similarity >= limits["done"]
+        done = later.wording.has("done") and near and similarity >= limits["done"]
         return Relation(Action.OVERRIDE, sure["done"], "replaces: the plan is carried out") if done else None
     if adds:
         return None
@@ -184,10 +185,22 @@ def _retires(
     denies = earlier.polarity is Polarity.POSITIVE and later.polarity is Polarity.NEGATIVE and not averse
     if denies and words and len(common) >= limits["opposite_words"] * len(words):
         return Relation(Action.NEGATE, sure["opposite"], "ends: denied")
-    switches = later.wording.has("switch") and similarity >= limits["switch"]
+    switches = later.wording.has("switch") and near and similarity >= limits["switch"]
     if switches or (later.wording.has("change") and similarity >= limits["change"] and touches):
         return Relation(Action.OVERRIDE, sure["change"], "replaces: said to have changed")
     return None
+
+
+def _touches(earlier: Statement, later: Statement, limits: Mapping[str, float]) -> bool:
+    """Whether they share so many content words that they may well be about one thing.
+
+    Pairs of characters seldom coincide, so one shared pair is enough in unspaced scripts.
+    """
+    old, new = content_words(earlier), content_words(later)
+    common = len(old & new)
+    if not later.wording.language.spaced:
+        return common > 0
+    return common > 0 and common >= limits["touching_words"] * min(len(old), len(new))
 
 
 def _of_one_value(

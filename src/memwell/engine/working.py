@@ -91,7 +91,7 @@ class WorkingSet:
         candidate = posed.comparison.candidate
         chosen = (posed.refs[i] for i in settled.targets)
         resolved = [self._became.get(ref) if isinstance(ref, int) else ref for ref in chosen]
-        targets = tuple(target for target in resolved if target is not None and target not in self._retired)
+        targets = tuple(target for target in resolved if target is not None and self._stands(target))
         action, reason = settled.action, settled.reason
         if settled.targets and not targets:
             action, reason = Action.SUPPLEMENT, "its target formed nothing"
@@ -172,6 +172,10 @@ class WorkingSet:
         stored = (memory_id for memory_id in memory_ids if memory_id in self._heads)
         return [version for memory_id in stored for version in self.view.chain(memory_id)]
 
+    def _stands(self, memory_id: str) -> bool:
+        """Whether it would still be current after the decisions so far."""
+        return memory_id not in self._retired and self._memory(memory_id).state is State.CURRENT
+
     def _memory(self, memory_id: str) -> MemoryRecord:
         return self._heads[memory_id] if memory_id in self._heads else self._drafts[self._numbers[memory_id]]
 
@@ -197,7 +201,7 @@ class WorkingSet:
                 if memory.id not in self._retired:
                     self._heads.setdefault(memory.id, memory)
                     offered[memory.id] = near.get(memory.id, 0.0)
-        drafts = [i for i, memory in self._drafts.items() if memory.id not in self._retired]
+        drafts = [i for i, memory in self._drafts.items() if self._stands(memory.id)]
         if drafts:
             similarity = self.vectors[drafts] @ vector
             for rank, place in enumerate(np.argsort(-similarity, kind="stable").tolist()):
