@@ -143,11 +143,15 @@ def _repeats(earlier: Statement, later: Statement, similarity: float, same: bool
         return False
     if not later.wording.names <= earlier.wording.words:
         return False
-    said = content_words(later)
-    fresh = said - content_words(earlier)
-    if same and len(fresh) <= constants.similarity["duplicate_fresh_words"] * len(said):
-        return similarity >= constants.similarity["duplicate_value"]
-    return similarity >= constants.similarity["duplicate"]
+    limits, said = constants.similarity, content_words(later)
+    if not said or similarity >= limits["duplicate"]:
+        return similarity >= limits["duplicate"]
+    fresh = len(said - content_words(earlier)) / len(said)
+    if same and fresh <= limits["duplicate_fresh_words"]:
+        return similarity >= limits["duplicate_value"]
+    allowed = limits["repeat_fresh_words"] if later.wording.language.spaced else limits["repeat_fresh_pairs"]
+    eventful = Kind.EVENT in (earlier.kind, later.kind)
+    return not eventful and fresh <= allowed and similarity >= limits["repeat"]
 
 
 def _retires(
