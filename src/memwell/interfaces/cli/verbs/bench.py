@@ -14,6 +14,7 @@ from memwell.interfaces.cli.options import Json
 from memwell.interfaces.cli.output import console, print_json, progress, say
 
 if TYPE_CHECKING:
+    from memwell.engine.ports import Embedder
     from memwell.interfaces.bench.report import Report
 
 _QUICK_TRIALS = 10
@@ -24,26 +25,29 @@ bench = typer.Typer(help="Measure on this machine.", rich_markup_mode=None)
 
 Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Data files, or folders of them.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Also keep the report there, as JSON.")]
+Cache = Annotated[
+    Path | None, typer.Option("--cache", metavar="FOLDER", help="Keep vectors there, so that the next run is quick.")
+]
 Quick = Annotated[bool, typer.Option("--quick", help="A short run.")]
 
 
 @bench.command("recall")
-def recall(paths: Paths, out: Out = None, as_json: Json = False) -> None:
+def recall(paths: Paths, cache: Cache = None, out: Out = None, as_json: Json = False) -> None:
     """Share of the evidence found, beside plain keyword search."""
     from memwell.interfaces.bench import recall as benchmark
 
     with progress("recall") as advance:
-        report = benchmark.run(paths, progress=advance)
+        report = benchmark.run(paths, embedder=_embedder(cache), progress=advance)
     _show(report, out, as_json)
 
 
 @bench.command("behaviour")
-def behaviour(paths: Paths, out: Out = None, as_json: Json = False) -> None:
+def behaviour(paths: Paths, cache: Cache = None, out: Out = None, as_json: Json = False) -> None:
     """Share of scenarios after which the right memories are current."""
     from memwell.interfaces.bench import behaviour as benchmark
 
     with progress("behaviour") as advance:
-        report = benchmark.run(paths, progress=advance)
+        report = benchmark.run(paths, embedder=_embedder(cache), progress=advance)
     _show(report, out, as_json)
 
 
@@ -81,6 +85,16 @@ def crash(
     with progress("crash") as advance:
         report = benchmark.run(_QUICK_TRIALS if quick else trials, seed=seed, progress=advance)
     _show(report, out, as_json)
+
+
+def _embedder(cache: Path | None) -> Embedder | None:
+    """The bundled embedder with its vectors kept in ``cache``; ``None`` where nothing is to be kept."""
+    if cache is None:
+        return None
+    from memwell.builtin.embedder import bundled_embedder
+    from memwell.interfaces.bench.parts import CachedEmbedder
+
+    return CachedEmbedder(bundled_embedder(), cache)
 
 
 def _show(report: Report, out: Path | None, as_json: bool) -> None:
