@@ -170,7 +170,6 @@ def _retires(
     words = content_words(earlier)
     common = words & content_words(later)
     touches = bool(common) or shared is not None
-    sure_of_target = later.wording.has("correction") or touches or (earlier.wording.numbers and later.wording.numbers)
     near = similarity >= limits["certain"] or (_touches(earlier, later, limits) and similarity >= limits["touching"])
     if corrects and near and similarity >= limits["correct"] and not same:
         return Relation(Action.CORRECT, sure["correction"], "corrects: said to be wrong")
