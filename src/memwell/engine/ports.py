@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +35,7 @@ class Ids(Protocol):
 # --- stores ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class PoolEntry:
+class PoolEntry(NamedTuple):
     """One record in the running for a question.
 
     Attributes:
@@ -44,7 +43,7 @@ class PoolEntry:
         keyword: BM25 as a share of the highest reachable, 0 to 1; evidence also gets half the share of each of the two
             records before it in its episode, so at most 2.
         session_id, position: the session and the order within the store of its (first) evidence.
-        said_at: when its (first) evidence was said.
+        said_at: when its (first) evidence was said, in seconds since 1970.
         episode: evidence of one number was said in one session without a long pause; 0 for memories.
         about_user: whether its subject is the user.
     """
@@ -54,7 +53,7 @@ class PoolEntry:
     keyword: float
     session_id: str
     position: int
-    said_at: datetime
+    said_at: float
     episode: int = 0
     about_user: bool = True
 
@@ -129,7 +128,7 @@ class View(Protocol):
         """Number of memories that ``lens`` sees."""
 
     def pool(self, scope: Scope, unit: Unit, query: PoolQuery) -> list[PoolEntry]:
-        """The contenders, ids sorted."""
+        """The contenders, in the order they were stored."""
 
     def recent(self, scope: Scope, session_id: str, *, before: datetime, limit: int) -> list[Evidence]:
         """The last ``limit`` evidence records of a session said at or before ``before``, oldest first."""

@@ -58,7 +58,7 @@ def date_nearness(pool: Sequence[PoolEntry], periods: Sequence[Validity]) -> Sco
     near = np.zeros(len(pool))
     if not periods:
         return near
-    said = np.array([entry.said_at.timestamp() for entry in pool])
+    said = np.array([entry.said_at for entry in pool])
     for period in periods:
         end = np.inf if period.end is None else period.end.timestamp()
         days = np.maximum(np.maximum(period.start.timestamp() - said, said - end), 0.0) / 86_400

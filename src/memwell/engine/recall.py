@@ -21,8 +21,9 @@ from memwell.engine.vectors import checked, windows
 from memwell.errors import InputError
 
 MAX_LIMIT = 1_000
-# Records that each signal brings into the running.
-POOL = 200
+# Records that each signal brings into the running, at least, and for each result asked for.
+POOL = 100
+POOL_PER_RESULT = 2
 # Scores of verbatim evidence are capped: it is no formed memory.
 RAW_SCORE_CAP = 0.5
 PROFILE_KINDS = frozenset(kind for kind in Kind if kind.layer is Layer.PROFILE) | {Kind.PERSONA}
@@ -78,7 +79,7 @@ class Recall:
         question = self.reader.read(query, as_of or now)
         vector = checked(self.embedder.query(query)[None, :], self.embedder.dimensions, 1)[0]
         lens = Lens(now=now, as_of=as_of, known_at=known_at, target=target, include_past=question.about_past)
-        contenders = max(POOL, limits.memories, limits.raw, limits.procedures)
+        contenders = max(POOL, POOL_PER_RESULT * max(limits.memories, limits.raw, limits.procedures))
         with self.store.view() as view:
             looker = _Looker(view, scope, self.embedder.model, question, vector, lens, contenders, include_relations)
             turns = looker.turns()

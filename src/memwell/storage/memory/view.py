@@ -15,12 +15,12 @@ from memwell.domain.lens import Lens, as_known, sees_evidence, sees_memory
 from memwell.domain.memory import MemoryRecord, State, Transition
 from memwell.domain.plan import Unit
 from memwell.domain.scope import Scope
+from memwell.domain.validity import Validity
 from memwell.engine.ports import Matrix, PageQuery, PoolEntry, PoolQuery
 from memwell.storage.memory.rows import Rows
 from memwell.storage.refusals import other_shape
 from memwell.storage.signals import Floats, best, episodes, keyword_share, with_context
 from memwell.storage.stems import stems
-from memwell.storage.values import to_micros
 
 _SAME_FACT = ("supersedes", "superseded_by", "corrects", "corrected_by")
 
@@ -76,27 +76,25 @@ class MemoryView:
         if unit is Unit.EVIDENCE:
             names = {name: code for code, name in enumerate(dict.fromkeys(entry.session_id for entry in seen))}
             sessions = np.array([names[entry.session_id] for entry in seen], np.int64)
-            said_at = np.array([to_micros(entry.said_at) for entry in seen], np.int64)
+            said_at = np.array([round(entry.said_at * 1e6) for entry in seen], np.int64)
             order, numbered = episodes(sessions, said_at)
             episode[order] = numbered
             keyword = with_context(keyword, order, numbered)
-        within = [any(period.contains(entry.said_at) for period in query.periods) for entry in seen]
+        within = [any(_within(period, entry.said_at) for period in query.periods) for entry in seen]
         chosen = {
             *best(similarity, query.limit).tolist(),
             *best(np.where(keyword > 0, keyword, -np.inf), query.limit).tolist(),
             *best(np.where(within, similarity, -np.inf), query.limit).tolist(),
             *(i for i, entry in enumerate(seen) if entry.position in query.positions),
         }
-        entries = [
-            replace(
-                seen[i],
+        return [
+            seen[i]._replace(
                 similarity=float(similarity[i]) if np.isfinite(similarity[i]) else 0.0,
                 keyword=float(keyword[i]),
                 episode=int(episode[i]),
             )
-            for i in chosen
+            for i in sorted(chosen)
         ]
-        return sorted(entries, key=lambda entry: entry.record_id)
 
     def _keyword(self, unit: Unit, ids: Sequence[str], terms: Sequence[str]) -> Floats:
         words = [self._rows.words[unit][key] for key in ids]
@@ -224,16 +222,20 @@ class MemoryView:
         """The record's entry without its scores."""
         if unit is Unit.EVIDENCE:
             first = self._rows.evidence[key]
-            return PoolEntry(key, 0.0, 0.0, first.session_id, self._position(key), first.occurred_at)
+            return PoolEntry(key, 0.0, 0.0, first.session_id, self._position(key), first.occurred_at.timestamp())
         memory = self._rows.memories[key]
         session_id, position, said_at = memory.session_id, 0, memory.memory_at
         if memory.sources:
             first = self._rows.evidence[memory.sources[0].evidence_id]
             session_id, position, said_at = first.session_id, self._position(first.id), first.occurred_at
-        return PoolEntry(key, 0.0, 0.0, session_id, position, said_at, 0, memory.subject == "user")
+        return PoolEntry(key, 0.0, 0.0, session_id, position, said_at.timestamp(), 0, memory.subject == "user")
 
     def _position(self, evidence_id: str) -> int:
         return list(self._rows.evidence).index(evidence_id) + 1
+
+
+def _within(period: Validity, said_at: float) -> bool:
+    return period.start.timestamp() <= said_at and (period.end is None or said_at < period.end.timestamp())
 
 
 def _on_page(query: PageQuery, memory: MemoryRecord) -> bool:

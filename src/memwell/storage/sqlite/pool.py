@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +15,7 @@ from memwell.engine.ports import Matrix, PoolEntry, PoolQuery
 from memwell.storage.signals import Floats, Numbers, best, episodes, keyword_share, with_context
 from memwell.storage.sqlite.index import Part
 from memwell.storage.sqlite.keywords import term_matches
-from memwell.storage.values import from_micros, to_micros
-
-_TABLES = {Unit.MEMORY: "memories", Unit.EVIDENCE: "evidence"}
+from memwell.storage.values import to_micros
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +29,7 @@ class _Seen:
     positions: Numbers
     length: Numbers
     about_user: NDArray[np.bool_]
+    ids: NDArray[np.object_]
 
 
 def pool(
@@ -47,21 +45,20 @@ def pool(
         episode[order] = numbered
         keyword = with_context(keyword, order, numbered)
     chosen = _chosen(seen, keyword, query)
-    ids = _ids(connection, unit, seen.numbers[chosen])
     similarity = seen.similarity[chosen]
     sessions = list(names)
     rows = zip(
-        (ids[no] for no in seen.numbers[chosen].tolist()),
+        seen.ids[chosen].tolist(),
         np.where(np.isfinite(similarity), similarity, 0.0).tolist(),
         keyword[chosen].tolist(),
         (sessions[code] for code in seen.sessions[chosen].tolist()),
         seen.positions[chosen].tolist(),
-        map(from_micros, seen.said_at[chosen].tolist()),
+        (seen.said_at[chosen] / 1e6).tolist(),
         episode[chosen].tolist(),
         seen.about_user[chosen].tolist(),
         strict=True,
     )
-    return [PoolEntry(*row) for row in sorted(rows)]
+    return [PoolEntry(*row) for row in rows]
 
 
 def _seen(
@@ -79,6 +76,7 @@ def _seen(
         columns.position[rows],
         columns.length[rows],
         columns.about_user[rows],
+        columns.id[rows],
     )
 
 
@@ -115,8 +113,3 @@ def _chosen(seen: _Seen, keyword: Floats, query: PoolQuery) -> NDArray[np.intp]:
             within |= (seen.said_at >= to_micros(period.start)) & (seen.said_at < end)
         chosen.append(best(np.where(within, seen.similarity, -np.inf), query.limit))
     return np.unique(np.concatenate(chosen))
-
-
-def _ids(connection: sqlite3.Connection, unit: Unit, numbers: Numbers) -> dict[int, str]:
-    query = f"SELECT no, id FROM {_TABLES[unit]} WHERE no IN (SELECT value FROM json_each(?))"
-    return dict(connection.execute(query, (json.dumps(numbers.tolist()),)))

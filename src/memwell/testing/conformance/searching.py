@@ -47,7 +47,7 @@ class SearchingCases(StoreCases):
             first, second = entries(store, "lyon", "I live in Lyon.", unit)
             assert (first.session_id, second.session_id) == ("s1", "s2")
             assert first.position < second.position
-            assert (first.said_at, second.said_at) == (START + DAY, START + 2 * DAY)
+            assert (first.said_at, second.said_at) == ((START + DAY).timestamp(), (START + 2 * DAY).timestamp())
             assert first.similarity == pytest.approx(1, abs=1e-5)
 
     def test_the_best_window_counts(self, store: Store) -> None:
@@ -150,7 +150,7 @@ class SearchingCases(StoreCases):
         )
         store.apply(make_plan("p1", AddMemory(record), make_index(record, EMBEDDER)))
         assert [(entry.session_id, entry.position, entry.said_at) for entry in entries(store, "ann", "Ann")] == [
-            ("s", 0, START)
+            ("s", 0, START.timestamp())
         ]
 
     def test_a_rebuilt_store_is_equal(self, store: Store) -> None:
