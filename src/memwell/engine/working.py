@@ -67,6 +67,8 @@ class WorkingSet:
     _heads: dict[str, MemoryRecord] = field(default_factory=dict)
     _drafts: dict[int, MemoryRecord] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)
+    _standing: list[int] = field(default_factory=list)
+    _by_key: dict[tuple[str, str | None], list[int]] = field(default_factory=dict)
     _became: dict[int, str] = field(default_factory=dict)
     _grown: dict[str, list[Source]] = field(default_factory=dict)
     _retired: dict[str, tuple[Action, datetime | None]] = field(default_factory=dict)
@@ -102,6 +104,8 @@ class WorkingSet:
                 until = self._drafts[posed.number].valid_from
             for target in targets:
                 self._retired[target] = (action, until)
+                if target in self._numbers:
+                    self._standing.remove(self._numbers[target])
         if memory_id is not None:
             self._became[posed.number] = memory_id
         return Decision(
@@ -165,6 +169,10 @@ class WorkingSet:
         )
         self._drafts[number] = memory
         self._numbers[memory.id] = number
+        if memory.state is State.CURRENT:
+            self._standing.append(number)
+        if memory.attribute is not None:
+            self._by_key.setdefault((memory.subject, memory.attribute), []).append(number)
         return memory.id
 
     def _chain(self, memory_ids: Sequence[str]) -> list[MemoryRecord]:
@@ -201,13 +209,14 @@ class WorkingSet:
                 if memory.id not in self._retired:
                     self._heads.setdefault(memory.id, memory)
                     offered[memory.id] = near.get(memory.id, 0.0)
-        drafts = [i for i, memory in self._drafts.items() if self._stands(memory.id)]
-        if drafts:
-            similarity = self.vectors[drafts] @ vector
-            for rank, place in enumerate(np.argsort(-similarity, kind="stable").tolist()):
-                memory = self._drafts[drafts[place]]
-                if rank < TARGET_LIMIT or self._key(memory.id) == (candidate.subject, candidate.attribute):
-                    offered[memory.id] = float(similarity[place])
+        if self._standing:
+            similarity = self.vectors[self._standing] @ vector
+            nearest_drafts = np.argsort(-similarity, kind="stable")[:TARGET_LIMIT].tolist()
+            drafts = [self._standing[place] for place in nearest_drafts]
+            drafts += self._by_key.get((candidate.subject, candidate.attribute), [])
+            for draft in drafts:
+                if self._stands(self._drafts[draft].id):
+                    offered[self._drafts[draft].id] = self._similarity(number, draft)
         return offered
 
     def _statement(self, ref: str | int) -> MemoryRecord | Candidate:
