@@ -46,6 +46,7 @@ class PoolEntry(NamedTuple):
         said_at: when its (first) evidence was said, in seconds since 1970.
         episode: evidence of one number was said in one session without a long pause; 0 for memories.
         about_user: whether its subject is the user.
+        intact: every memory of its turn is visible, so that what the whole turn says may speak for it.
     """
 
     record_id: str
@@ -56,6 +57,7 @@ class PoolEntry(NamedTuple):
     said_at: float
     episode: int = 0
     about_user: bool = True
+    intact: bool = True
 
 
 @dataclass(frozen=True, slots=True)

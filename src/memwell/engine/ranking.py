@@ -2,7 +2,8 @@
 
 A turn's score is its similarity, plus how much of the question its words cover, plus how near it was said to a date
 in the question; and a share of the best such score in its episode, since what surrounds a good answer is about the
-same. A memory's score is that of the turn it was formed from plus its own.
+same. A memory's score is that of the turn it was formed from plus its own; where another memory of that turn has been
+retired, the turn speaks for what no longer holds, and the memory stands for itself.
 """
 
 from __future__ import annotations
@@ -41,11 +42,15 @@ def memory_scores(pool: Sequence[PoolEntry], turns: Mapping[int, float], *, abou
     """Score of each memory entry.
 
     Args:
-        turns: score by position of the turns in the running; a memory of another turn has its own score twice.
+        turns: score by position of the turns in the running. A memory of another turn, or one whose turn is not intact,
+            has its own score twice.
         about_owner: the question is about the user themself.
     """
     own = _own_scores(pool)
-    of_turn = (turns.get(entry.position, score) for entry, score in zip(pool, own.tolist(), strict=True))
+    of_turn = (
+        turns.get(entry.position, score) if entry.intact else score
+        for entry, score in zip(pool, own.tolist(), strict=True)
+    )
     scores: Scores = own + np.fromiter(of_turn, np.float64, len(pool))
     if not about_owner:
         return scores

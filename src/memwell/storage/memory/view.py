@@ -66,7 +66,9 @@ class MemoryView:
 
     def pool(self, scope: Scope, unit: Unit, query: PoolQuery) -> list[PoolEntry]:
         ids = self._seen_memories(scope, query.lens) if unit is Unit.MEMORY else self._seen_evidence(scope, query.lens)
+        broken = self._broken(scope, query.lens) if unit is Unit.MEMORY else frozenset()
         seen = [self._entry(unit, key) for key in ids]
+        seen = [entry._replace(intact=entry.position not in broken) for entry in seen]
         similarity = np.full(len(seen), -np.inf)
         if query.vector is not None:
             known = self._similarity(unit, query.model, query.vector, ids)
@@ -229,6 +231,12 @@ class MemoryView:
             first = self._rows.evidence[memory.sources[0].evidence_id]
             session_id, position, said_at = first.session_id, self._position(first.id), first.occurred_at
         return PoolEntry(key, 0.0, 0.0, session_id, position, said_at.timestamp(), 0, memory.subject == "user")
+
+    def _broken(self, scope: Scope, lens: Lens) -> frozenset[int]:
+        """Positions of the turns of which a memory is hidden, whatever its kind."""
+        seen = set(self._seen_memories(scope, replace(lens, kinds=None)))
+        hidden = (memory.id for memory in self._in_scope(scope) if memory.id not in seen)
+        return frozenset(self._entry(Unit.MEMORY, key).position for key in hidden)
 
     def _position(self, evidence_id: str) -> int:
         return list(self._rows.evidence).index(evidence_id) + 1

@@ -220,8 +220,7 @@ class Columns:
             state, until, muted = known.state, known.valid_until, known.muted
             seen &= known.exists
         seen &= ~muted
-        if lens.kinds is not None:
-            seen &= _codes_among(self._kind.rows, (_KIND_CODES[kind.value] for kind in lens.kinds), len(_KINDS))
+        seen &= self.of_kinds(lens.kinds)
         if lens.as_of is not None:
             moment = to_micros(lens.as_of)
             seen &= _WAS_TRUE[state] & (self._valid_from.rows <= moment) & (moment < until)
@@ -230,6 +229,12 @@ class Columns:
         else:
             seen &= (state == _CURRENT) & (to_micros(lens.now) < until)
         return seen
+
+    def of_kinds(self, kinds: frozenset[Kind] | None) -> Mask:
+        """Which rows are of one of ``kinds``; all where it is ``None``."""
+        if kinds is None or self.unit is Unit.EVIDENCE:
+            return np.ones(len(self), np.bool_)
+        return _codes_among(self._kind.rows, (_KIND_CODES[kind.value] for kind in kinds), len(_KINDS))
 
     def _coded(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
         no, changed, state, kind, valid_from, valid_until, recorded_at, muted, readable, session, *first = row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ class _Seen:
     length: Numbers
     about_user: NDArray[np.bool_]
     ids: NDArray[np.object_]
+    intact: NDArray[np.bool_]
 
 
 def pool(
@@ -56,6 +57,7 @@ def pool(
         (seen.said_at[chosen] / 1e6).tolist(),
         episode[chosen].tolist(),
         seen.about_user[chosen].tolist(),
+        seen.intact[chosen].tolist(),
         strict=True,
     )
     return [PoolEntry(*row) for row in rows]
@@ -65,7 +67,9 @@ def _seen(
     connection: sqlite3.Connection, part: Part, vector: Matrix | None, lens: Lens, names: dict[str, int]
 ) -> _Seen:
     columns = part.index.columns
-    rows = np.flatnonzero(part.usable & part.index.visible(connection, lens))
+    visible = part.usable & part.index.visible(connection, replace(lens, kinds=None))
+    broken = columns.position[part.usable & ~visible]
+    rows = np.flatnonzero(visible & columns.of_kinds(lens.kinds))
     # One numbering of sessions for all parts.
     codes = np.array([names.setdefault(name, len(names)) for name in columns.session_names], np.int64)
     return _Seen(
@@ -77,6 +81,7 @@ def _seen(
         columns.length[rows],
         columns.about_user[rows],
         columns.id[rows],
+        ~np.isin(columns.position[rows], broken),
     )
 
 

@@ -144,6 +144,20 @@ class SearchingCases(StoreCases):
             assert found(store, "lyon", like="lyon", unit=unit) == [key + "1"]
             assert found(store, "lyon", like="lyon", unit=unit, scope=BOB) == [key + "2"]
 
+    def test_a_turn_with_a_retired_memory_is_not_intact(self, store: Store) -> None:
+        turn = make_evidence("ev_1", "I live in Lyon. I like tea.")
+        home, taste = make_memory("mem_1", turn, kind=Kind.STATE), make_memory("mem_2", turn, kind=Kind.PREFERENCE)
+        store.apply(make_plan("p1", AddEvidence(turn), AddMemory(home), AddMemory(taste)))
+        say(store, "I like coffee", first=3)
+        tastes = Lens(now=START, kinds=frozenset({Kind.PREFERENCE}))
+        with store.view() as view:
+            before = view.pool(ALICE, Unit.MEMORY, PoolQuery(tastes, 9, terms=["tea"]))
+        store.apply(make_plan("p9", Retire("mem_1", 1, State.ARCHIVED, "delete")))
+        with store.view() as view:
+            after = view.pool(ALICE, Unit.MEMORY, PoolQuery(tastes, 9, terms=["tea"]))
+        assert [(entry.record_id, entry.intact) for entry in before] == [("mem_2", True)]
+        assert [(entry.record_id, entry.intact) for entry in after] == [("mem_2", False)]
+
     def test_a_memory_without_sources_has_no_place(self, store: Store) -> None:
         record = make_memory(
             "mem_1", make_evidence("ev_1"), kind=Kind.ENTITY, sources=(), content="Ann", session_id="s"

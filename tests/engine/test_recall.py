@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memwell import Memory
+from memwell.domain.memory import State
+from memwell.domain.validity import Validity
+from memwell.engine.ports import PoolEntry
+from memwell.engine.ranking import date_nearness, memory_scores, one_of_each_turn_first, ranked, turn_scores
+from memwell.errors import InputError
+from memwell.testing.doubles import FakeClock
+
+JAN = datetime(2025, 1, 1, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+def entry(name: str, similarity: float = 0.0, keyword: float = 0.0, **more: object) -> PoolEntry:
+    made = PoolEntry(name, similarity, keyword, "s", 0, JAN.timestamp())
+    return made._replace(**more)  # type: ignore[arg-type]
+
+
+entries = st.lists(
+    st.builds(
+        PoolEntry,
+        st.uuids().map(str),
+        st.floats(-1, 1),
+        st.floats(0, 2),
+        st.just("s"),
+        st.integers(0, 5),
+        st.floats(1.6e9, 1.8e9),
+        st.integers(0, 3),
+        st.booleans(),
+        st.booleans(),
+    ),
+    max_size=12,
+)
+
+
+@given(entries)
+def test_ranking_is_a_permutation_and_does_not_depend_on_the_order_of_the_pool(pool: list[PoolEntry]) -> None:
+    def names(entries: list[PoolEntry]) -> list[str]:
+        scores = turn_scores(entries, ())
+        return [entries[i].record_id for i in ranked(entries, scores)]
+
+    assert names(pool) == names(pool[::-1])
+    order = ranked(pool, turn_scores(pool, ()))
+    assert sorted(one_of_each_turn_first(pool, order)) == list(range(len(pool)))
+
+
+def test_words_dates_and_episodes_count_beside_similarity() -> None:
+    pool = [entry("a", 0.3, episode=1), entry("b", 0.3, 0.5, episode=2), entry("c", 0.3, episode=2)]
+    scores = turn_scores(pool, ())
+    assert scores[1] > scores[2] > scores[0]
+    period = Validity(JAN - DAY, JAN + DAY)
+    near = date_nearness([entry("a"), entry("b", said_at=(JAN + 8 * DAY).timestamp())], [period])
+    assert near[0] == 1
+    assert 0.3 < near[1] < 0.4
+
+
+def test_a_turn_speaks_for_its_memories_unless_one_was_retired() -> None:
+    pool = [entry("a", 0.2, position=7), entry("b", 0.2, position=7, intact=False), entry("c", 0.2, position=9)]
+    scores = memory_scores(pool, {7: 2.0}, about_owner=False)
+    assert scores.tolist() == pytest.approx([2.2, 0.4, 0.4])
+
+
+def test_facts_about_others_give_way_in_questions_about_the_owner() -> None:
+    pool = [entry("mine", 0.4), entry("hers", 0.5, about_user=False)]
+    assert ranked(pool, memory_scores(pool, {}, about_owner=True)) == [0, 1]
+    assert ranked(pool, memory_scores(pool, {}, about_owner=False)) == [1, 0]
+
+
+def test_one_memory_of_each_turn_comes_first() -> None:
+    pool = [entry("a", position=1), entry("b", position=1), entry("c", position=2)]
+    assert one_of_each_turn_first(pool, [0, 1, 2]) == [0, 2, 1]
+
+
+def test_what_a_retired_sentence_says_does_not_lift_its_neighbour(memory: Memory) -> None:
+    memory.add("I live in Lyon. I'm allergic to peanuts.", at=JAN)
+    memory.add("I moved to Porto.", at=JAN + 60 * DAY)
+    assert memory.search("Where do I live?").memories[0].content == "I moved to Porto."
+
+
+def test_a_past_known_at_never_changes(memory: Memory, clock: FakeClock) -> None:
+    memory.add("I live in Lyon.", at=JAN)
+    known = clock.now()
+    clock.advance(DAY)
+    before = memory.search("Where do I live?", known_at=known).to_dict()
+    memory.add("I moved to Porto.", at=JAN + 60 * DAY)
+    memory.add("I live in Lyon.", at=JAN + 2 * DAY)
+    after = memory.search("Where do I live?", known_at=known)
+    assert after.to_dict() == before
+    assert after.memories[0].state is State.CURRENT
+
+
+def test_the_same_question_gives_the_same_bytes(memory: Memory) -> None:
+    for i in range(12):
+        memory.add(f"My locker {i} has the code {i * 37}.", at=JAN + i * DAY)
+    first = memory.search("Which code has locker 3?", raw_limit=4)
+    again = memory.search("Which code has locker 3?", raw_limit=4)
+    assert first.to_dict() == again.to_dict()
+    assert first.text() == again.text()
+
+
+def test_a_question_about_the_past_reaches_superseded_versions(memory: Memory) -> None:
+    memory.add("我住在广州", at=JAN)
+    memory.add("我搬到成都了", at=JAN + 60 * DAY)
+    assert not any("广州" in item.content for item in memory.search("我住在哪里？").memories)
+    past = [item for item in memory.search("我以前住在哪里？").memories if "广州" in item.content]
+    assert past[0].state is State.SUPERSEDED
+    assert "(superseded)" in memory.search("我以前住在哪里？").text()
+
+
+def test_relations_come_along_and_can_be_left_out(memory: Memory) -> None:
+    memory.add("I live in Lyon.", at=JAN)
+    memory.add("I moved to Porto.", at=JAN + 60 * DAY)
+    (item,) = memory.search("Where do I live?").memories
+    assert [old.content for old in item.previous] == ["I live in Lyon."]
+    (bare,) = memory.search("Where do I live?", include_relations=False).memories
+    assert bare.previous == ()
+
+
+def test_observed_material_stays_local(memory: Memory) -> None:
+    memory.add([{"role": "observed", "content": "Calendar: dentist on 3 March 2025", "at": JAN}])
+    assert memory.search("dentist").memories
+    assert memory.search("dentist", target="cloud", raw_limit=3).memories == ()
+    assert memory.search("dentist", target="cloud", raw_limit=3).raw == ()
+
+
+@pytest.mark.parametrize(
+    "bad", [{"limit": -1}, {"limit": 10**6}, {"raw_limit": -5}, {"target": "moon"}, {"as_of": "noon"}]
+)
+def test_bad_arguments_are_named(memory: Memory, bad: dict[str, object]) -> None:
+    with pytest.raises(InputError) as caught:
+        memory.search("Where?", **bad)  # type: ignore[arg-type]
+    assert caught.value.remedy
