@@ -19,8 +19,22 @@ from memwell.engine.compile import candidates as compile_candidates
 from memwell.engine.indexing import embed, first_rows, index_operation, indexable_evidence, indexable_memory
 from memwell.engine.intake import Incoming, Messages, input_hash, read_messages
 from memwell.engine.outcome import journalled, replayed_result
-from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge, Matrix, Passed, Store, Turn, View
+from memwell.engine.ports import (
+    Clock,
+    Comparison,
+    Embedder,
+    Extractor,
+    Ids,
+    Judge,
+    Matrix,
+    Passed,
+    Store,
+    Turn,
+    Verdict,
+    View,
+)
 from memwell.engine.results import Passage, WriteResult
+from memwell.engine.route import routed
 from memwell.engine.settle import settle
 from memwell.engine.working import WorkingSet
 from memwell.errors import IdempotencyConflictError, PreconditionError, StaleDecisionError
@@ -297,9 +311,19 @@ class Remember:
             source = turns[formed.candidates[group[0]].sources[0].evidence_id]
             posed = [working.pose(number, group, source.content, source.preceding) for number in group]
             comparisons = [item.comparison for item in posed]
-            settled = settle(comparisons, self.judge.judge(comparisons))
+            settled = settle(comparisons, self._verdicts(comparisons))
             decisions.extend(working.carry_out(item, choice) for item, choice in zip(posed, settled, strict=True))
         return decisions
+
+    def _verdicts(self, comparisons: Sequence[Comparison]) -> list[Verdict]:
+        """Verdicts in order; the judge sees only what routing leaves open."""
+        verdicts = [routed(comparison) for comparison in comparisons]
+        left = [i for i, verdict in enumerate(verdicts) if verdict is None]
+        judged = self.judge.judge([comparisons[i] for i in left]) if left else []
+        for i, verdict in zip(left, judged, strict=False):
+            verdicts[i] = verdict
+        # Too few or too many are left standing, for ``settle`` to refuse.
+        return [verdict for verdict in (*verdicts, *judged[len(left) :]) if verdict is not None]
 
 
 def _groups(candidates: Sequence[Candidate]) -> Iterator[list[int]]:
