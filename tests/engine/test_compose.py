@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memwell.domain.evidence import Evidence, Speaker, Target
-from memwell.domain.memory import Formation, Kind, MemoryRecord, Polarity, Source, State
+from memwell.domain.memory import Formation, Kind, MemoryRecord, Source, State
 from memwell.domain.scope import Scope
 from memwell.engine.fence import CLOSE, OPEN
 from memwell.engine.items import MemoryItem, RawItem
@@ -49,13 +49,17 @@ def test_a_line_says_when_who_how_long_and_what_was_before() -> None:
     assert "(previously, 2024-03-01: Lives in Oslo.)" in text
 
 
-def test_past_and_denied_versions_are_marked() -> None:
+def test_past_versions_are_marked() -> None:
     text = result(
         item(replace(memory("Smokes."), state=State.ENDED)),
-        item(replace(memory("Quit smoking.", 2), polarity=Polarity.NEGATIVE)),
     ).text()
     assert "Smokes. (ended)" in text
-    assert "Quit smoking. (denied or ended)" in text
+
+
+def test_a_line_that_does_not_fit_hides_no_other() -> None:
+    text = result(item(memory("x" * 9_000)), item(memory("I like tea.", 2))).text(max_chars=2_000)
+    assert "I like tea." in text
+    assert "xxx" not in text
 
 
 def test_nothing_found_gives_no_text() -> None:

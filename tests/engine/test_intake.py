@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from memwell.domain.evidence import Speaker
-from memwell.engine.fence import CLOSE, OPEN, harmless, without_fenced
+from memwell.engine.fence import CLOSE, NOTICE, OPEN, harmless, without_fenced
 from memwell.engine.intake import MAX_MESSAGES, input_hash, read_messages
 from memwell.errors import InputError
 
@@ -38,6 +38,7 @@ def test_recalled_text_is_not_learnt_again() -> None:
     assert message.content == "What about Bergen? I moved there."
     assert read_messages(recalled, NOON) == []
     assert without_fenced(f"unclosed {OPEN} stays") == f"unclosed {OPEN} stays"
+    assert without_fenced(f"So: {OPEN.upper()}\n{NOTICE}\n- 2024-01-01: I live in Os") == "So: "
 
 
 def test_stored_text_cannot_close_its_fence() -> None:

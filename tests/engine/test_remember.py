@@ -156,6 +156,21 @@ def test_a_failed_extraction_keeps_the_evidence_and_a_repeat_succeeds(tmp_path: 
         assert memory.status().figures["unformed"] == 0
 
 
+def test_what_a_failed_write_left_can_be_formed_later(tmp_path: Path, embedder: Embedder) -> None:
+    extractor = _BrokenExtractor()
+    with Memory(tmp_path / "m.db", user_id="a", embedder=embedder, extractor=extractor) as memory:
+        for user, words in (("a", "I live in Oslo."), ("b", "我养了一只猫")):
+            with pytest.raises(ExtractionError):
+                memory.add(
+                    [{"role": "user", "content": words}, {"role": "assistant", "content": "Nice."}], user_id=user
+                )
+        extractor.broken = False
+        assert memory.resume() == 2
+        assert memory.resume() == 0
+        assert contents(memory) == ["I live in Oslo."]
+        assert memory.status().figures["unformed"] == 0
+
+
 def test_a_bad_vector_is_refused_before_anything_is_formed(tmp_path: Path) -> None:
     embedder = _NanEmbedder()
     with Memory(tmp_path / "m.db", user_id="a", embedder=embedder) as memory:

@@ -30,7 +30,7 @@ def checked_text(what: str, text: object, *, max_bytes: int = MAX_TEXT_BYTES) ->
     """
     if not isinstance(text, str):
         raise InputError(f"{what} is a {type(text).__name__}", remedy="pass text", code="not_text")
-    if not text.strip():
+    if all(char.isspace() or unicodedata.category(char) == "Cf" for char in text):
         raise InputError(f"{what} is empty", remedy="pass at least one word", code="empty_text")
     try:
         size = len(text.encode("utf-8"))

@@ -22,7 +22,14 @@ def utc(name: str, value: datetime) -> datetime:
             remedy="pass an aware datetime, such as datetime.now(timezone.utc)",
             code="naive_time",
         )
-    return value.astimezone(UTC)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise InputError(
+            f"{name} {value.isoformat()} lies outside the years 1 to 9999 in UTC",
+            remedy="give a time within them",
+            code="not_a_time",
+        ) from None
 
 
 def parse_time(name: str, value: str | datetime) -> datetime:

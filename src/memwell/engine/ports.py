@@ -123,6 +123,9 @@ class View(Protocol):
     def heads(self, scope: Scope, keys: Iterable[tuple[str, str]]) -> list[MemoryRecord]:
         """Current memories whose ``(subject, attribute)`` is among ``keys``."""
 
+    def unformed(self, limit: int) -> list[Evidence]:
+        """Up to ``limit`` evidence records, oldest first, from which memories may be formed and have not been."""
+
     def page(self, query: PageQuery) -> list[MemoryRecord]:
         """Up to ``query.limit`` memories in order."""
 

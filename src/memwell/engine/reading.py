@@ -144,8 +144,8 @@ class Reading:
             limit: 1 to 1,000 memories.
             cursor: ``Page.cursor`` of the page before.
         """
-        if not 1 <= limit <= MAX_PAGE:
-            raise InputError(f"limit is {limit}", remedy=f"use 1 to {MAX_PAGE:,}")
+        if not isinstance(limit, int) or not 1 <= limit <= MAX_PAGE:
+            raise InputError(f"limit is {limit!r}", remedy=f"use 1 to {MAX_PAGE:,}")
         with self.store.view() as view:
             rows = view.page(
                 PageQuery(
@@ -192,9 +192,11 @@ def _cursor(memory: MemoryRecord) -> str:
 
 def _read_cursor(cursor: str) -> tuple[datetime, str]:
     try:
+        if not isinstance(cursor, str):
+            raise ValueError("not text")
         moment, memory_id = base64.urlsafe_b64decode(cursor.encode()).decode().split(" ", 1)
         return datetime.fromisoformat(moment).astimezone(UTC), memory_id
     except (ValueError, binascii.Error):
         raise InputError(
-            f"cursor {cursor[:40]!r} is not one this store gave", remedy="pass Page.cursor unchanged, or none"
+            f"cursor {str(cursor)[:40]!r} is not one this store gave", remedy="pass Page.cursor unchanged, or none"
         ) from None

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+import numpy as np
+
 from memwell.domain.evidence import Evidence, Target
 from memwell.domain.lens import Lens, sees_memory
 from memwell.domain.memory import Kind, Layer, MemoryRecord, Span, State
@@ -77,7 +79,7 @@ class Recall:
         checked_text("query", query)
         now = self.clock.now()
         question = self.reader.read(query, as_of or now)
-        vector = checked(self.embedder.query(query)[None, :], self.embedder.dimensions, 1)[0]
+        vector = checked(np.asarray(self.embedder.query(query))[None], self.embedder.dimensions, 1)[0]
         lens = Lens(now=now, as_of=as_of, known_at=known_at, target=target, include_past=question.about_past)
         contenders = max(POOL, POOL_PER_RESULT * max(limits.memories, limits.raw, limits.procedures))
         with self.store.view() as view:

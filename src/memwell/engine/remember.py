@@ -43,6 +43,8 @@ from memwell.errors import IdempotencyConflictError, PreconditionError, StaleDec
 TRIES = 3
 # Candidates judged together.
 JUDGE_BATCH = 12
+# Stored messages taken up together after an interruption.
+_RESUME_BATCH = 64
 # Earlier user turns that extraction may read to resolve references.
 CONTEXT_TURNS = 5
 
@@ -129,6 +131,27 @@ class Remember:
         with watch.step("decide"):
             result = self._decide(scope, evidence, formed, request)
         return result if result.replayed else replace(result, timings=watch.seconds)
+
+    def resume(self) -> int:
+        """Form memories from stored evidence that an earlier write did not get to, oldest first, in any scope.
+
+        Returns:
+            The number of messages formed.
+
+        Raises:
+            The errors of ``add``; what was formed before stays formed.
+        """
+        done = 0
+        while True:
+            with self.store.view() as view:
+                waiting = view.unformed(_RESUME_BATCH)
+            if not waiting:
+                return done
+            for (scope, session_id), group in groupby(waiting, key=lambda record: (record.scope, record.session_id)):
+                evidence = tuple(group)
+                formed = self._embed(self._extract(scope, session_id, evidence))
+                self._decide(scope, evidence, formed, None)
+                done += len(evidence)
 
     def _first_result(self, view: View, scope: Scope, request: Request) -> WriteResult | None:
         known = view.outcome(scope, request.id)

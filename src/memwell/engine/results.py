@@ -11,6 +11,7 @@ from memwell.domain.evidence import Target
 from memwell.domain.memory import MemoryRecord, Transition
 from memwell.engine.compose import DEFAULT_TEXT_CHARS, context_text
 from memwell.engine.items import MemoryItem, Quote, RawItem
+from memwell.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,8 @@ class SearchResult:
 
     def text(self, max_chars: int = DEFAULT_TEXT_CHARS) -> str:
         """Context for a prompt: sectioned, dated, fenced as data, at most ``max_chars`` characters; deterministic."""
+        if not isinstance(max_chars, int) or max_chars < 0:
+            raise InputError(f"max_chars is {max_chars!r}", remedy="give the number of characters that fit, 0 or more")
         return context_text(self.memories, self.profile, self.procedures, self.raw, max_chars=max_chars)
 
     def to_dict(self) -> dict[str, Any]:

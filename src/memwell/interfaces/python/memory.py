@@ -193,6 +193,10 @@ class Memory:
         """Archive a memory: no search returns it, its history does. Nothing is erased."""
         return self._engine.managing.delete(memory_id, self._optional_scope(user_id), self._owner)
 
+    def resume(self) -> int:
+        """Form memories from stored messages that a failed or killed write left unformed; returns how many."""
+        return self._engine.remember.resume()
+
     def status(self) -> Status:
         """Figures of the whole store."""
         return self._engine.maintaining.status()

@@ -48,6 +48,9 @@ class MemoryView:
     def formed(self, evidence_ids: Iterable[str]) -> set[str]:
         return self._rows.formed & set(evidence_ids)
 
+    def unformed(self, limit: int) -> list[Evidence]:
+        return [record for record in self._rows.evidence.values() if self._waits(record)][:limit]
+
     def heads(self, scope: Scope, keys: Iterable[tuple[str, str]]) -> list[MemoryRecord]:
         wanted = set(keys)
         return [
@@ -151,15 +154,12 @@ class MemoryView:
             }
             for model, dimensions in rows.dimensions.items()
         }
-        waiting = [
-            row for key, row in rows.evidence.items() if key not in rows.formed and row.speaker.supports_memories
-        ]
         return {
             "scopes": len(
                 {*(row.scope for row in rows.evidence.values()), *(row.scope for row in rows.memories.values())}
             ),
             "evidence": len(rows.evidence),
-            "unformed": sum(row.status is EvidenceStatus.ACTIVE for row in waiting),
+            "unformed": sum(map(self._waits, rows.evidence.values())),
             "memories": len(rows.memories),
             "indexable": sum(len(self._indexable(unit)) for unit in Unit),
             "by_state": dict(Counter(memory.state.value for memory in rows.memories.values())),
@@ -168,6 +168,11 @@ class MemoryView:
             "schema": 0,
             "models": models,
         }
+
+    def _waits(self, record: Evidence) -> bool:
+        """Whether memories may be formed from ``record`` and have not been."""
+        may = record.status is EvidenceStatus.ACTIVE and record.permissions.infer and record.speaker.supports_memories
+        return may and record.id not in self._rows.formed
 
     def _indexable(self, unit: Unit) -> list[str]:
         if unit is Unit.MEMORY:

@@ -42,9 +42,15 @@ SELECT count(*) FROM scopes WHERE changes > 0
 -- name: count_evidence
 SELECT count(*) FROM evidence
 
+-- name: unformed
+SELECT e.id FROM evidence e
+WHERE e.status = 'active' AND e.infer AND e.speaker IN ('user', 'observed', 'import')
+    AND NOT EXISTS (SELECT 1 FROM formed f WHERE f.evidence = e.no)
+ORDER BY e.no LIMIT ?
+
 -- name: count_unformed
 SELECT count(*) FROM evidence e
-WHERE e.status = 'active' AND e.speaker IN ('user', 'observed', 'import')
+WHERE e.status = 'active' AND e.infer AND e.speaker IN ('user', 'observed', 'import')
     AND NOT EXISTS (SELECT 1 FROM formed f WHERE f.evidence = e.no)
 
 -- name: count_indexable

@@ -53,6 +53,11 @@ class SqliteView:
     def formed(self, evidence_ids: Iterable[str]) -> set[str]:
         return {row[0] for row in self._connection.execute(statement("formed"), (id_list(evidence_ids),))}
 
+    def unformed(self, limit: int) -> list[Evidence]:
+        ids = [key for (key,) in self._connection.execute(statement("unformed"), (limit,))]
+        found = self.evidence(ids)
+        return [found[key] for key in ids]
+
     def heads(self, scope: Scope, keys: Iterable[tuple[str, str]]) -> list[MemoryRecord]:
         row = find_scope(self._connection, scope)
         pairs = list(dict.fromkeys(keys))
