@@ -20,6 +20,7 @@ from memwell.domain.plan import (
     MarkFormed,
     Operation,
     Retire,
+    Shorten,
     Unit,
     Vector,
 )
@@ -43,13 +44,14 @@ def test_a_plan_names_all_it_needs() -> None:
         AddEvidence(make_evidence("ev_2")),
         AddMemory(NEW),
         Retire("mem_3", 1, State.ENDED, "negate"),
+        Shorten("mem_9", 1, START),
         AddSources("mem_4", 1, (Source("ev_5", 0, 1, START),)),
         IndexRecord(Unit.MEMORY, "mem_6", "m", ()),
         IndexRecord(Unit.EVIDENCE, "ev_7", "m", ()),
         MarkFormed(("ev_8",)),
     )
     memories, evidence, origins = named_ids(plan)
-    assert memories == {"mem_1", "mem_2", "mem_3", "mem_4", "mem_6"}
+    assert memories == {"mem_1", "mem_2", "mem_3", "mem_4", "mem_6", "mem_9"}
     assert evidence == {"ev_1", "ev_2", "ev_5", "ev_7", "ev_8"}
     assert origins == {"origin-ev_2"}
 
@@ -188,6 +190,21 @@ def test_a_late_report_goes_behind_the_head() -> None:
     assert changes.memories["mem_1"].links.supersedes == ("mem_0",)
     assert changes.memories["mem_1"].state is State.CURRENT
     assert changes.memories["mem_1"].revision == OLD.revision
+
+
+def test_only_a_past_version_is_shortened_and_only_to_an_earlier_end() -> None:
+    past = replace(OLD, state=State.SUPERSEDED, valid_until=START + 9 * DAY)
+    named = replace(STORED, memories={"mem_1": past})
+    changes = _resolve(Shorten("mem_1", 1, START + DAY), named=named)
+    assert changes.memories["mem_1"].valid_until == START + DAY
+    assert [(step.revision, step.cause) for step in changes.transitions] == [(2, "shorten")]
+    for until in (START - DAY, START + 9 * DAY, START + 20 * DAY):
+        with pytest.raises(PlanRejectedError):
+            _resolve(Shorten("mem_1", 1, until), named=named)
+    with pytest.raises(PlanRejectedError, match="current"):
+        _resolve(Shorten("mem_1", 1, START + DAY))
+    with pytest.raises(PreconditionError):
+        _resolve(Shorten("mem_1", 5, START + DAY), named=named)
 
 
 def test_conflicts_are_mutual() -> None:

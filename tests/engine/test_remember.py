@@ -91,6 +91,18 @@ def test_any_order_of_arrival_ends_in_the_same_current_view(
         assert then[0].content == "I live in Porto."
 
 
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_any_order_of_arrival_tells_the_same_past(tmp_path: Path, embedder: Embedder, order: tuple[int, ...]) -> None:
+    said = [(city, START + months * 30 * DAY) for city, months in (("Leuven", 0), ("Ghent", 5), ("Namur", 11))]
+    with Memory(tmp_path / "m.db", user_id="alice", embedder=embedder) as memory:
+        for i in order:
+            memory.add(f"I live in {said[i][0]}.", at=said[i][1])
+        for city, begins in said:
+            then = memory.search("Where do I live?", as_of=begins + DAY).memories
+            assert [item.content for item in then] == [f"I live in {city}."]
+        assert memory.check() == []
+
+
 def test_a_request_id_makes_a_write_happen_once(memory: Memory) -> None:
     first = memory.add("I live in Oslo. Hello!", at=START, request_id="r1")
     again = memory.add("I live in Oslo. Hello!", at=START, request_id="r1")

@@ -18,6 +18,7 @@ from memwell.domain.plan import (
     Operation,
     Plan,
     Retire,
+    Shorten,
     Unit,
 )
 from memwell.errors import EvidenceConflictError, PlanRejectedError, PreconditionError
@@ -89,7 +90,7 @@ def named_ids(plan: Plan) -> tuple[frozenset[str], frozenset[str], frozenset[str
                 for name in Links.__slots__:
                     memories.update(getattr(memory.links, name))
                 evidence.update(source.evidence_id for source in memory.sources)
-            case Retire(memory_id=memory_id):
+            case Retire(memory_id=memory_id) | Shorten(memory_id=memory_id):
                 memories.add(memory_id)
             case AddSources(memory_id=memory_id, sources=sources):
                 memories.add(memory_id)
@@ -142,6 +143,8 @@ class _Draft:
                 self._add_memory(memory)
             case Retire():
                 self._retire(operation)
+            case Shorten():
+                self._shorten(operation)
             case AddSources():
                 self._add_sources(operation)
             case IndexRecord():
@@ -287,6 +290,16 @@ class _Draft:
             ),
             operation.cause,
         )
+
+    def _shorten(self, operation: Shorten) -> None:
+        memory = self._at_revision(operation.memory_id, operation.expected_revision)
+        if memory.state is State.CURRENT or not memory.state.was_true:
+            raise self._refusal(f"memory {memory.id} is {memory.state}; only a past version is shortened")
+        if not memory.valid_from <= operation.valid_until:
+            raise self._refusal(f"memory {memory.id} would end before it begins")
+        if memory.valid_until is not None and memory.valid_until <= operation.valid_until:
+            raise self._refusal(f"memory {memory.id} ends no later than {operation.valid_until.isoformat()} already")
+        self._revise(replace(memory, valid_until=operation.valid_until, revision=memory.revision + 1), "shorten")
 
     def _add_sources(self, operation: AddSources) -> None:
         memory = self._at_revision(operation.memory_id, operation.expected_revision)

@@ -55,6 +55,15 @@ class Retire:
 
 
 @dataclass(frozen=True, slots=True)
+class Shorten:
+    """End the validity of a past version earlier: a report arrived that stands between it and the next version."""
+
+    memory_id: str
+    expected_revision: int
+    valid_until: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class AddSources:
     """Grow the source list of a current memory: the same thing was said again."""
 
@@ -89,7 +98,7 @@ class MarkFormed:
     evidence_ids: tuple[str, ...]
 
 
-Operation = AddEvidence | AddMemory | Retire | AddSources | IndexRecord | MarkFormed
+Operation = AddEvidence | AddMemory | Retire | Shorten | AddSources | IndexRecord | MarkFormed
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import numpy as np
 from memwell.domain.decision import Action, Candidate, Decision, Situation
 from memwell.domain.lens import Lens
 from memwell.domain.memory import MemoryRecord, Source, State
-from memwell.domain.plan import AddMemory, AddSources, Operation, Retire, Unit
+from memwell.domain.plan import AddMemory, AddSources, Operation, Retire, Shorten, Unit
 from memwell.domain.scope import Scope
 from memwell.engine.ports import Comparison, Head, Matrix, PoolQuery, View
 from memwell.engine.settle import Settled
@@ -71,6 +71,7 @@ class WorkingSet:
     _by_key: dict[tuple[str, str | None], list[int]] = field(default_factory=dict)
     _became: dict[int, str] = field(default_factory=dict)
     _grown: dict[str, list[Source]] = field(default_factory=dict)
+    _shortened: dict[str, Shorten] = field(default_factory=dict)
     _retired: dict[str, tuple[Action, datetime | None]] = field(default_factory=dict)
 
     def pose(self, number: int, group: Sequence[int], message: str, preceding: str | None) -> Posed:
@@ -133,6 +134,7 @@ class WorkingSet:
             if fresh:
                 operations.append(AddSources(memory_id, revision[memory_id], tuple(fresh)))
                 revision[memory_id] += 1
+        operations.extend(self._shortened.values())
         for memory_id, (action, until) in self._retired.items():
             begun = self._memory(memory_id).valid_from
             operations.append(
@@ -155,6 +157,7 @@ class WorkingSet:
         if action is Action.SKIP:
             self._grown.setdefault(targets[0], []).extend(candidate.sources)
             return targets[0]
+        chain = self._chain(targets) if action is Action.HISTORICAL else []
         memory = new_version(
             memory_id=self.memory_ids[number],
             scope=self.scope,
@@ -165,8 +168,9 @@ class WorkingSet:
             reason=reason,
             makers=self.makers,
             now=self.now,
-            chain=self._chain(targets) if action is Action.HISTORICAL else (),
+            chain=chain,
         )
+        self._cut_before(memory, chain)
         self._drafts[number] = memory
         self._numbers[memory.id] = number
         if memory.state is State.CURRENT:
@@ -174,6 +178,14 @@ class WorkingSet:
         if memory.attribute is not None:
             self._by_key.setdefault((memory.subject, memory.attribute), []).append(number)
         return memory.id
+
+    def _cut_before(self, report: MemoryRecord, chain: Sequence[MemoryRecord]) -> None:
+        """Let the version before an older ``report`` end where the report begins."""
+        for version in chain:
+            past = version.state.was_true and version.state is not State.CURRENT
+            until = self._shortened[version.id].valid_until if version.id in self._shortened else version.valid_until
+            if past and version.valid_from <= report.valid_from and (until is None or report.valid_from < until):
+                self._shortened[version.id] = Shorten(version.id, version.revision, report.valid_from)
 
     def _chain(self, memory_ids: Sequence[str]) -> list[MemoryRecord]:
         """All stored versions of what these memories are about."""
