@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -25,12 +29,18 @@ from tests.cli.harness import Cli
         (("update", "mem_none", "x"), 4, "mem_none"),
         (("delete", "mem_none"), 4, "mem_none"),
         (("add", "  "), 1, "empty"),
-        (("add", "I live in Lyon.", "--at", "2025-01-10"), 1, "time zone"),
-        (("search", "x", "--as-of", "soon"), 1, "soon"),
+        (("add", "I live in Lyon.", "--at", "soon"), 1, "--at 'soon'"),
+        (("add", "I live in Lyon.", "--at", "0001-01-01T00:00:00+14:00"), 1, "--at"),
+        (("update", "mem_none", "x", "--at", "2025-13-01"), 1, "write it like 2025-03-01,"),
+        (("search", "x", "--as-of", "soon"), 1, "--as-of 'soon'"),
+        (("search", "x", "--known-at", ""), 1, "--known-at ''"),
         (("search", "x", "--target", "moon"), 1, "moon"),
         (("list", "--kind", "nonsense"), 1, "nonsense"),
         (("list", "--cursor", "nonsense"), 1, "nonsense"),
-        (("list", "--user", ""), 1, "user_id"),
+        (("list", "--user", ""), 1, "--user"),
+        (("get", "mem_none", "--user", " "), 1, "--user"),
+        (("list", "--user", "a\nb"), 1, "'a\\nb' contains unprintable characters"),
+        (("list", "--user", "a" * 257), 1, "has 257 characters"),
         (("import", "no-such-file.json"), 1, "no-such-file.json"),
         (("nonsense",), 2, "nonsense"),
         (("search",), 2, "query"),
@@ -65,11 +75,15 @@ def test_an_unknown_setting_names_the_closest_known_one(cli: Cli) -> None:
     assert "user_id" in done.err
 
 
-def test_no_user_at_all_is_an_input_error(cli: Cli) -> None:
+@pytest.mark.parametrize("arguments", [("add", "x"), ("search", "x"), ("list",), ("import", "-")])
+def test_no_user_at_all_is_an_input_error(cli: Cli, arguments: tuple[str, ...]) -> None:
     cli.monkeypatch.delenv("MEMWELL_USER_ID")
-    done = cli("search", "x", "--json")
+    done = cli(*arguments, "--json", stdin=b"I row.")
     assert done.code == 1
-    assert json.loads(done.err)["error"]["code"] == "no_user"
+    error = json.loads(done.err)["error"]
+    assert error["code"] == "no_user"
+    assert "--user" in error["remedy"]
+    assert "MEMWELL_USER_ID" in error["remedy"]
 
 
 def test_a_fault_of_the_program_is_one_line_too(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,8 +101,25 @@ def test_an_interruption_has_its_own_code(cli: Cli, monkeypatch: pytest.MonkeyPa
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("memwell.interfaces.python.memory.Memory.status", interrupted)
-    assert cli("status").code == ExitCode.INTERRUPTED
+    for place in ("memwell.interfaces.python.memory.Memory.status", "memwell.interfaces.cli.run.run"):
+        monkeypatch.setattr(place, interrupted)
+        done = cli("status")
+        assert done.code == ExitCode.INTERRUPTED
+        assert done.err == "error: interrupted (what was acknowledged is stored)\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("arguments", [("list",), ("list", "--json"), ("--help",)])
+def test_output_that_cannot_be_written_has_its_own_code(cli: Cli, arguments: tuple[str, ...]) -> None:
+    cli.ok("add", "I live in Lyon.")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "memwell", *arguments]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, check=False)
+        mute = subprocess.run(command, stdout=full, stderr=full, env=environment, check=False)
+    assert (done.returncode, mute.returncode) == (ExitCode.OUTPUT, ExitCode.OUTPUT)
+    assert "the output cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def every_error(base: type[errors.MemwellError]) -> list[type[errors.MemwellError]]:

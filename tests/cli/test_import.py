@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +97,7 @@ def test_bad_items_are_named_and_the_rest_is_imported(cli: Cli, tmp_path: Path) 
     assert contents(cli) == ["I live in Lyon.", "我对花生过敏。"]
     shown = cli("import", str(file))
     assert shown.code == 7
-    assert "line 3: " in shown.err
+    assert "line 3, message 3: " in shown.err
     assert "'wizard'" in shown.err
     assert "4 items were not imported" in shown.err
 
@@ -149,3 +149,37 @@ def test_a_text_of_two_people_needs_to_know_who_the_user_is(cli: Cli, tmp_path: 
 def test_an_empty_file_is_refused(cli: Cli, tmp_path: Path) -> None:
     for text in ("", "\n\n", "[]"):
         assert cli("import", str(write(tmp_path / "empty.json", text))).code == 1
+
+
+@pytest.mark.parametrize("text", ["null", " 5\n", "-1.5e3", "true", "[1, 2]", "[\n1,\n2\n]", "{}", '{"a": 1}'])
+def test_json_that_is_no_chat_is_refused(cli: Cli, tmp_path: Path, text: str) -> None:
+    done = cli("import", str(write(tmp_path / "data.json", text)))
+    assert done.code == 1
+    assert "no chat in 'data.json'" in done.err
+    assert "'role' and 'content'" in done.err
+    assert evidence(cli) == 0
+
+
+@pytest.mark.parametrize("text", ["[1] I live in Lyon.", "5 cats live with me.", '"I live in Lyon," she said.'])
+def test_a_text_may_begin_like_json(cli: Cli, tmp_path: Path, text: str) -> None:
+    cli.ok("import", str(write(tmp_path / "note.txt", text)))
+    assert evidence(cli) == 1
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_standard_input_is_imported(cli: Cli, pack: Callable[[bytes], bytes]) -> None:
+    chat = pack(json.dumps(TURNS, ensure_ascii=False).encode())
+    assert cli.ok("import", "-", "--json", stdin=chat).json["stored"] == 3
+    assert cli.ok("import", "-", "--json", stdin=chat).json["known"] == 3
+    assert contents(cli) == ["I live in Lyon.", "我对花生过敏。"]
+
+
+def test_a_bad_message_of_json_on_one_line_is_named_by_its_number(cli: Cli, tmp_path: Path) -> None:
+    turns = [TURNS[0], {"role": "wizard", "content": "x"}, {"role": "user"}, TURNS[2]]
+    file = write(tmp_path / "chat.json", json.dumps(turns))
+    done = cli("import", str(file), "--json")
+    assert done.code == 7
+    assert [(problem["line"], problem["message"]) for problem in done.json["problems"]] == [(1, 2), (1, 3)]
+    shown = cli("import", str(file)).err
+    assert "line 1, message 2: has the role 'wizard'" in shown
+    assert "line 1, message 3: " in shown

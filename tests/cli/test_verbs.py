@@ -6,14 +6,27 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from memwell import Memory
+from memwell.domain.evidence import Evidence
+from memwell.engine.ports import Extraction, Turn
+from memwell.errors import ExtractionError
 from tests.cli.harness import Cli
 
 LYON = ("add", "I live in Lyon.", "--at", "2025-01-10T09:00:00+01:00")
 PORTO = ("add", "I moved to Porto.", "--at", "2025-03-01T09:00:00+01:00")
+
+
+class BrokenExtractor:
+    name = "broken"
+
+    def extract(self, turns: Sequence[Turn], context: Sequence[Evidence]) -> Extraction:
+        raise ExtractionError("the answer was cut", remedy="repeat")
 
 
 def first_id(cli: Cli) -> str:
@@ -73,6 +86,25 @@ def test_search_can_ask_about_another_time(cli: Cli) -> None:
     then = cli.ok("search", "where does she live?", "--as-of", "2025-02-01T00:00:00Z").out
     assert "Lyon" in then
     assert "Porto" not in then
+
+
+def test_times_without_a_zone_are_local(cli: Cli) -> None:
+    def said(at: str) -> datetime:
+        memory_id = cli.ok("add", f"I bought a boat, number {at}.", "--at", at, "--json").json["memory_ids"][0]
+        return datetime.fromisoformat(cli.ok("get", memory_id, "--json").json["memory_at"])
+
+    assert said("2025-01-10") == datetime(2025, 1, 10).astimezone()
+    assert said("2025-07-10T08:30") == datetime(2025, 7, 10, 8, 30).astimezone()
+    assert said("2025-01-10T08:30:00+05:00") == datetime(2025, 1, 10, 3, 30, tzinfo=UTC)
+    assert cli.ok("search", "boat", "--as-of", "2025-01-09").err == "nothing found\n"
+    for verb in ("add", "update", "search"):
+        assert "local where it has no zone" in " ".join(cli.ok(verb, "--help").out.split())
+
+
+def test_what_is_known_already_is_shown_as_the_memory_it_is(cli: Cli) -> None:
+    cli.ok(*LYON)
+    assert "already known as: I live in Lyon." in cli.ok("add", "I live in  Lyon!").out
+    assert "already known as" not in cli.ok(*PORTO).out
 
 
 def test_context_for_a_prompt_keeps_its_length(cli: Cli) -> None:
@@ -146,6 +178,17 @@ def test_the_doctor_finds_a_sound_store_well(cli: Cli) -> None:
     assert "BAD" not in cli.ok("doctor", "--repair").out
 
 
+def test_the_doctor_finds_messages_that_were_not_formed_and_forms_them(cli: Cli) -> None:
+    with Memory(cli.store, user_id="ann", extractor=BrokenExtractor()) as memory, pytest.raises(ExtractionError):
+        memory.add([{"role": "user", "content": "I live in Lyon."}, {"role": "assistant", "content": "Nice."}])
+    done = cli("doctor")
+    assert done.code == 3
+    assert "BAD  messages: 1 stored message has not been formed" in done.out
+    assert "memwell doctor --repair" in done.out
+    assert "BAD" not in cli.ok("doctor", "--repair").out
+    assert cli.ok("list", "--json").json["memories"][0]["content"] == "I live in Lyon."
+
+
 def test_the_doctor_names_what_is_no_store(cli: Cli) -> None:
     cli.store.write_bytes(b"this is no database" * 200)
     done = cli("doctor")
@@ -173,7 +216,7 @@ def test_a_reader_that_goes_away_is_no_error(cli: Cli) -> None:
     for number in range(3):
         cli.ok("add", f"My friend number {number} likes chess.")
     done = subprocess.run(
-        f'"{sys.executable}" -m memwell.interfaces.cli list --json | head -c 1',
+        f'"{sys.executable}" -m memwell list --json | head -c 1',
         shell=True,
         capture_output=True,
         text=True,

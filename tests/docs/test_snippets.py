@@ -51,7 +51,7 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     tools = tmp_path / "tools"
     tools.mkdir()
     program = tools / "memwell"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m memwell.interfaces.cli "$@"\n', encoding="utf-8")
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m memwell "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tools), prepend=os.pathsep)
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))

@@ -23,8 +23,10 @@ def checked_id(name: str, value: object) -> str:
             code=f"no_{name.removesuffix('_id')}",
         )
     if len(value) > MAX_ID_CHARS or not value.isprintable():
+        long = len(value) > MAX_ID_CHARS
+        fault = f"has {len(value):,} characters" if long else "contains unprintable characters"
         raise InputError(
-            f"{name} {value[:40]!r} has {len(value)} characters or contains unprintable ones",
+            f"{name} {value[:40]!r} {fault}",
             remedy=f"use 1 to {MAX_ID_CHARS} printable characters",
         )
     return value

@@ -12,7 +12,7 @@ from memwell.interfaces.cli.verbs.bench import bench
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 unusable input, 2 wrong usage, 3 storage, 4 not found, 5 conflict, 6 provider failed, "
-    "7 partly imported, 70 internal fault, 130 interrupted."
+    "7 partly imported, 8 output not writable, 70 internal fault, 130 interrupted."
 )
 
 app = typer.Typer(

@@ -31,6 +31,7 @@ class ExitCode(IntEnum):
         CONFLICT: something else changed or said otherwise in the meantime.
         PROVIDER: an embedder, extractor or judge failed.
         PARTLY: some items were not imported; the rest was.
+        OUTPUT: standard output cannot be written.
         INTERNAL: a fault of the program.
         INTERRUPTED: stopped from the keyboard.
     """
@@ -43,8 +44,13 @@ class ExitCode(IntEnum):
     CONFLICT = 5
     PROVIDER = 6
     PARTLY = 7
+    OUTPUT = 8
     INTERNAL = 70
     INTERRUPTED = 130
+
+
+class StoppedError(Exception):
+    """A verb ended early because the keyboard asked for it; the message says how to go on."""
 
 
 # First match counts, so narrower errors stand before wider ones.

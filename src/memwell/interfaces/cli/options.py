@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from memwell.errors import InputError
 
 if TYPE_CHECKING:
     from memwell.interfaces.python.memory import Memory
@@ -19,7 +22,31 @@ StorePath = Annotated[
 ]
 User = Annotated[str | None, typer.Option("--user", metavar="NAME", help="Whose memory; else MEMWELL_USER_ID.")]
 MemoryId = Annotated[str, typer.Argument(metavar="ID", help="Id of a memory.")]
-At = Annotated[str | None, typer.Option("--at", metavar="TIME", help="When it was said, ISO 8601 with a zone.")]
+A_TIME = "a date or ISO 8601 time, local where it has no zone."
+At = Annotated[str | None, typer.Option("--at", metavar="TIME", help=f"When it was said: {A_TIME}")]
+
+
+def moment(option: str, text: str | None) -> datetime | None:
+    """The time that an option names: ISO 8601, in the local zone where it names none; a date is its midnight.
+
+    Args:
+        option: the option as it is written, for the message.
+
+    Raises:
+        InputError: it is no time.
+    """
+    if text is None:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+        time.astimezone(UTC)  # a time at the very edge of the calendar has no place in UTC
+        return time if time.tzinfo else time.astimezone()
+    except (ValueError, OverflowError, OSError):
+        raise InputError(
+            f"{option} {text!r} is no date or time",
+            remedy="write it like 2025-03-01, 2025-03-01T09:30 (local time) or 2025-03-01T09:30:00+01:00",
+            code="not_a_time",
+        ) from None
 
 
 def opened(store: Path | None, user: str | None = None) -> Memory:
@@ -28,7 +55,7 @@ def opened(store: Path | None, user: str | None = None) -> Memory:
         Memory,  # late: it brings numpy and the embedder, which --help has no use for
     )
 
-    return Memory(store, user_id=user)
+    return Memory(store, user_id=None if user is None else owner_of(user))
 
 
 def owner_of(user: str | None) -> str:
@@ -38,6 +65,8 @@ def owner_of(user: str | None) -> str:
         InputError: neither names one.
     """
     from memwell.composition import load_settings
-    from memwell.domain.scope import checked_id
 
-    return checked_id("user_id", load_settings(user_id=user).user_id)
+    owner = load_settings(user_id=user).user_id
+    if owner is None or not owner.strip():
+        raise InputError("no user is named", remedy="name one with --user NAME or MEMWELL_USER_ID", code="no_user")
+    return owner

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 PIPE_WIDTH = 200  # columns where output goes to a file or a pipe, so that nothing is cut
+MIN_WORDS_WIDTH = 40  # columns below which sentences in a table become hard to read
+_GAP = 3  # terminal columns between two columns of a table; its edges take two more
 
 
 def console() -> Console:
@@ -26,6 +28,13 @@ def _console(terminal: bool, *, stderr: bool) -> Console:
 
     width = None if terminal else PIPE_WIDTH
     return Console(stderr=stderr, width=width, markup=False, emoji=False, highlight=False)
+
+
+def standard_input() -> str:
+    """What comes in on standard input, which must be text."""
+    from memwell.interfaces.importing.reading import decode
+
+    return decode(sys.stdin.buffer.read(), "standard input")
 
 
 def say(message: str) -> None:
@@ -43,18 +52,54 @@ def print_text(text: str) -> None:
     sys.stdout.write(f"{plain(text)}\n")
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, fixed: Sequence[str] = ()) -> None:
-    """Print a table; the columns named in ``fixed`` are never wrapped, so that ids can be copied."""
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, words: str) -> None:
+    """Print a table in which only the column named ``words`` wraps, so that ids and dates can be copied.
+
+    Where that column would be too narrow to read, each row is its words and, below them, the other cells.
+    """
+    cells = [[one_line(cell) for cell in row] for row in rows]
+    wide = columns.index(words)
+    target = console()
+    if _left_for(wide, columns, cells, target.width) >= MIN_WORDS_WIDTH:
+        _print_columns(target, columns, cells, wide)
+    else:
+        _print_stacked(target, cells, wide)
+
+
+def _left_for(wide: int, columns: Sequence[str], cells: Sequence[Sequence[str]], width: int) -> int:
+    """Terminal columns left for column ``wide`` when all others get what they need."""
+    from rich.cells import cell_len
+
+    others = [i for i in range(len(columns)) if i != wide]
+    return width - 2 - sum(max(cell_len(row[i]) for row in [columns, *cells]) + _GAP for i in others)
+
+
+def _print_columns(target: Console, columns: Sequence[str], cells: Sequence[Sequence[str]], wide: int) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, no_wrap=column in fixed, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(one_line(cell)) for cell in row))
-    console().print(table)
+    for i, column in enumerate(columns):
+        table.add_column(column, no_wrap=i != wide, overflow="fold")
+    for row in cells:
+        table.add_row(*map(Text, row))
+    target.print(table)
+
+
+def _print_stacked(target: Console, cells: Sequence[Sequence[str]], wide: int) -> None:
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    for row in cells:
+        target.print(Text(row[wide], overflow="fold"))
+        line = ""
+        for cell in (*row[:wide], *row[wide + 1 :]):
+            if line and cell_len(line) + 2 + cell_len(cell) > target.width:
+                target.print(Text(line, style="dim"), soft_wrap=True)
+                line = ""
+            line += f"  {cell}"
+        target.print(Text(line, style="dim"), soft_wrap=True)
 
 
 def print_fields(fields: Mapping[str, str]) -> None:

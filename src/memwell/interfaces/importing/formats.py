@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -52,13 +53,23 @@ def parse(text: str, form: Format, *, source: str, zone: tzinfo | None = None) -
 def sniff(text: str) -> Format:
     """Format of a chat file by its look."""
     if not _LOOKS_LIKE_JSON.match(text):
-        return Format.TEXT
+        return Format.JSON if _is_bare_json(text) else Format.TEXT
     first_line, _, rest = text.strip().partition("\n")
     try:
         LocatedJson(first_line).value(0)
     except BrokenJsonError:
         return Format.JSON  # a document over several lines
     return Format.JSONL if rest.strip() else Format.JSON
+
+
+def _is_bare_json(text: str) -> bool:
+    """Whether ``text`` is a number, ``null`` or a list of such: JSON, though no chat. Words in quotes may be a text."""
+    doc = LocatedJson(text)
+    try:
+        value, end = doc.value(doc.skip_space(0))
+    except BrokenJsonError:
+        return False
+    return not isinstance(value, str) and doc.skip_space(end) == len(text)
 
 
 class _JsonReader:
@@ -161,7 +172,7 @@ def _first(value: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

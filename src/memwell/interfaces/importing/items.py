@@ -32,13 +32,23 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An item that could not be imported, and why."""
+    """An item that could not be imported, and why.
+
+    Attributes:
+        line: line of the file it begins on, from 1.
+        number: which message of the file it is, or would be, from 1; ``None`` until they are counted.
+    """
 
     line: int
     reason: str
+    number: int | None = None
+
+    def __str__(self) -> str:
+        place = f"line {self.line}" if self.number is None else f"line {self.line}, message {self.number}"
+        return f"{place}: {self.reason}"
 
     def to_dict(self) -> dict[str, Any]:
-        return {"line": self.line, "reason": self.reason}
+        return {"line": self.line, "message": self.number, "reason": self.reason}
 
 
 Item = Message | Problem

@@ -14,7 +14,7 @@ _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def read_text(path: Path) -> str:
-    """Text of a UTF-8 file (or UTF-16 with its mark), unpacked first where it is gzipped.
+    """Text of a file; see ``decode``.
 
     Raises:
         InputError: the file is missing, is a folder, cannot be read, is a broken archive or no text.
@@ -25,23 +25,30 @@ def read_text(path: Path) -> str:
         raise InputError(
             f"cannot read {str(path)!r}: {error.strerror}", remedy="give the path of a readable chat file"
         ) from None
+    return decode(data, repr(str(path)))
+
+
+def decode(data: bytes, name: str) -> str:
+    """Text of UTF-8 bytes (or UTF-16 with its mark), unpacked first where they are gzipped.
+
+    Args:
+        name: says in the error where they are from.
+
+    Raises:
+        InputError: they are a broken archive or no text.
+    """
     if data.startswith(_GZIP_MAGIC):
         try:
             data = gzip.decompress(data)
         except (OSError, EOFError, zlib.error):
-            raise InputError(f"{str(path)!r} is a broken gzip archive", remedy="fetch or pack it again") from None
-    return decode(data, str(path))
-
-
-def decode(data: bytes, name: str) -> str:
-    """Decode ``data``; ``name`` says in the error where it is from."""
+            raise InputError(f"{name} is a broken gzip archive", remedy="fetch or pack it again") from None
     encoding = "utf-16" if data.startswith(_UTF16_MARKS) else "utf-8-sig"
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(
-            f"{name!r} is no UTF-8 text: byte 0x{data[error.start]:02x} on line {line}",
+            f"{name} is no UTF-8 text: byte 0x{data[error.start]:02x} on line {line}",
             remedy="convert it to UTF-8",
             code="not_text",
         ) from None

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ from memwell.engine.results import WriteResult
 from memwell.errors import DecisionContextError, EvidenceConflictError, InputError
 from memwell.interfaces.importing.items import Item, Message, Problem
 
-MAX_BATCH = 200
+MAX_BATCH = 50  # so that progress moves and an interruption need not wait long
 # Errors that one message of a batch can cause; the others go on without it. Anything else ends the import.
 _OF_ONE_MESSAGE = (InputError, EvidenceConflictError, DecisionContextError)
 
@@ -67,6 +67,7 @@ class Report:
 @dataclass(frozen=True, slots=True)
 class _Ready:
     line: int
+    number: int
     session: str
     fields: Mapping[str, Any]
 
@@ -78,7 +79,7 @@ def write_chat(
     session_id: str | None = None,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Report:
-    """Write the messages among ``items`` in order, in batches of one session and at most 200 messages.
+    """Write the messages among ``items`` in order, in batches of one session and at most 50 messages.
 
     Every message has a stable id, its own or one made from what it says, and every batch a request id made from its
     messages. So importing a file again, after an interruption or after more has been added to it, doubles nothing.
@@ -86,7 +87,7 @@ def write_chat(
     Args:
         writer: bound to the user whose chat it is.
         session_id: puts all messages into this session instead of those the file names.
-        on_progress: called with the number of items dealt with so far.
+        on_progress: called with the number of items dealt with so far; an error it raises ends the import there.
     """
     report = Report()
     ready = _ready(items, session_id, report)
@@ -99,7 +100,7 @@ def write_chat(
             _write(writer, batch, session, report)
             done += len(batch)
             on_progress(done)
-    report.problems.sort(key=lambda problem: problem.line)
+    report.problems.sort(key=lambda problem: (problem.line, problem.number or 0))
     return report
 
 
@@ -107,9 +108,9 @@ def _ready(items: Iterable[Item], session_id: str | None, report: Report) -> lis
     """Messages that the engine will take, checked one by one so that each refusal names its line."""
     ready = []
     seen: Counter[str] = Counter()
-    for item in items:
+    for number, item in enumerate(items, 1):
         if isinstance(item, Problem):
-            report.problems.append(item)
+            report.problems.append(replace(item, number=number))
             continue
         report.messages += 1
         fields = _fields(item, seen)
@@ -117,10 +118,11 @@ def _ready(items: Iterable[Item], session_id: str | None, report: Report) -> lis
             session = checked_id("session_id", session_id or item.session)
             kept = read_messages([fields], None)
         except InputError as error:
-            report.problems.append(Problem(item.line, error.message.removeprefix("message 0").lstrip(": ")))
+            reason = error.message.removeprefix("message 0").lstrip(": ")
+            report.problems.append(Problem(item.line, reason, number))
             continue
         if kept:
-            ready.append(_Ready(item.line, session, fields))
+            ready.append(_Ready(item.line, number, session, fields))
         else:
             report.left_out += 1
     return ready
@@ -161,7 +163,7 @@ def _write(writer: Writer, batch: Sequence[_Ready], session: str, report: Report
         result = writer.add(fields, session_id=session, request_id=request_id)
     except _OF_ONE_MESSAGE as error:
         if len(batch) == 1:
-            report.problems.append(Problem(batch[0].line, error.message))
+            report.problems.append(Problem(batch[0].line, error.message, batch[0].number))
             return
         middle = len(batch) // 2
         _write(writer, batch[:middle], session, report)

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import tzinfo
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import typer
 
 from memwell.errors import InputError
-from memwell.interfaces.cli.exits import ExitCode
+from memwell.interfaces.cli.exits import ExitCode, StoppedError
 from memwell.interfaces.cli.options import Json, StorePath, User, opened, owner_of
-from memwell.interfaces.cli.output import print_fields, print_json, progress, say
+from memwell.interfaces.cli.output import print_fields, print_json, progress, say, standard_input
 from memwell.interfaces.importing.formats import Format, parse
+from memwell.interfaces.importing.items import Item, Message
 from memwell.interfaces.importing.reading import read_text
 
 if TYPE_CHECKING:
     from memwell.interfaces.importing.writing import Report
 
 _SHOWN_PROBLEMS = 20
+_TICK = 0.2  # seconds; where a wait cannot be interrupted, it must end by itself
 
 
 def import_chat(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A chat: JSON, JSON lines or text, also gzipped.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A chat: JSON, JSON lines or text, also gzipped; - reads standard input."),
+    ],
     user: User = None,
     session: Annotated[
         str | None, typer.Option("--session", metavar="ID", help="Session for all of it; else what the file says.")
@@ -43,26 +51,65 @@ def import_chat(
     from memwell.interfaces.importing.roles import settle_roles
     from memwell.interfaces.importing.writing import write_chat
 
-    items = list(parse(read_text(file), form, source=_stem(file), zone=_zone(timezone)))[:limit]
-    if not items:
-        raise InputError(f"{str(file)!r} holds no messages", remedy="give a file with at least one", code="empty_text")
+    name, text = _read(file)
+    items = list(parse(text, form, source=name.split(".")[0] or name, zone=_zone(timezone)))[:limit]
+    _require_messages(items, name)
     owner = owner_of(user)
     settled = settle_roles(items, me=me or owner)
     with opened(store, owner) as memory, progress("import") as show_progress:
-        report = write_chat(
-            memory,
-            settled,
-            session_id=session,
-            on_progress=lambda done: show_progress(done, len(settled), file.name),
-        )
+
+        def work(go_on: Callable[[], None]) -> Report:
+            def advance(done: int) -> None:
+                show_progress(done, len(settled), name)
+                go_on()
+
+            return write_chat(memory, settled, session_id=session, on_progress=advance)
+
+        report = _stoppable(work, quiet=as_json)
     _show(report, as_json)
     if report.problems:
         raise typer.Exit(ExitCode.PARTLY)
 
 
-def _stem(file: Path) -> str:
-    """Name of the file without its endings, as a name for its session."""
-    return file.name.split(".")[0] or file.name
+def _read(file: Path) -> tuple[str, str]:
+    """Name and text of the chat."""
+    return ("stdin", standard_input()) if str(file) == "-" else (file.name, read_text(file))
+
+
+def _require_messages(items: Sequence[Item], name: str) -> None:
+    if not any(isinstance(item, Message) for item in items):
+        found = f": {items[0]}" if items else ""
+        raise InputError(
+            f"no chat in {name!r}{found}",
+            remedy="give messages with 'role' and 'content' as JSON or JSON lines, or text",
+            code="empty_text",
+        )
+
+
+def _stoppable(work: Callable[[Callable[[], None]], Report], *, quiet: bool) -> Report:
+    """Run ``work`` so that an interruption from the keyboard is answered at once and ends it between two batches.
+
+    It runs in a thread, since native code that embeds a batch would hold the interruption back until it is done.
+
+    Args:
+        work: calls the function it is given between batches.
+    """
+    stop = Event()
+
+    def go_on() -> None:
+        if stop.is_set():
+            raise StoppedError("what was imported is stored; import again to go on where it stopped")
+
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        report = pool.submit(work, go_on)
+        try:
+            while not wait((report,), timeout=_TICK).done:
+                pass
+        except KeyboardInterrupt:
+            stop.set()
+            if not quiet:
+                say("stopping after the messages in hand ...")
+        return report.result()
 
 
 def _zone(name: str | None) -> tzinfo | None:
@@ -88,8 +135,10 @@ def _show(report: Report, as_json: bool) -> None:
             }
         )
     for problem in report.problems[:_SHOWN_PROBLEMS]:
-        say(f"line {problem.line}: {problem.reason}")
+        say(str(problem))
     if len(report.problems) > _SHOWN_PROBLEMS:
         say(f"... and {len(report.problems) - _SHOWN_PROBLEMS} more; --json lists all")
     if report.problems:
-        say(f"error: {len(report.problems)} items were not imported; the rest was (correct them and import again)")
+        count = len(report.problems)
+        what = "1 item was" if count == 1 else f"{count:,} items were"
+        say(f"error: {what} not imported; the rest was (correct and import again)")

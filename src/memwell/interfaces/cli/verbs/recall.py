@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memwell.interfaces.cli.options import Json, MemoryId, StorePath, User, opened
+from memwell.interfaces.cli.options import A_TIME, Json, MemoryId, StorePath, User, moment, opened, owner_of
 from memwell.interfaces.cli.output import local, print_fields, print_json, print_table, print_text, say
 
 if TYPE_CHECKING:
@@ -23,8 +23,10 @@ def search(
     raw: Annotated[int, typer.Option("--raw", help="Most verbatim sources.")] = 0,
     profile: Annotated[int | None, typer.Option("--profile", help="Most profile entries.")] = None,
     procedures: Annotated[int, typer.Option("--procedures", help="Most experiences.")] = 0,
-    as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What held then.")] = None,
-    known_at: Annotated[str | None, typer.Option("--known-at", metavar="TIME", help="What was known then.")] = None,
+    as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help=f"What held then; {A_TIME}")] = None,
+    known_at: Annotated[
+        str | None, typer.Option("--known-at", metavar="TIME", help=f"What was known then; {A_TIME}")
+    ] = None,
     target: Annotated[str, typer.Option("--target", help="Who reads it: local or cloud.")] = "local",
     relations: Annotated[bool, typer.Option(help="Show what a memory replaced and conflicts with.")] = True,
     context: Annotated[
@@ -34,15 +36,15 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Search what is current, or what held at some time."""
-    with opened(store, user) as memory:
+    with opened(store, owner_of(user)) as memory:
         result = memory.search(
             query,
             limit=limit,
             raw_limit=raw,
             profile_limit=profile,
             procedure_limit=procedures,
-            as_of=as_of,
-            known_at=known_at,
+            as_of=moment("--as-of", as_of),
+            known_at=moment("--known-at", known_at),
             target=target,
             include_relations=relations,
         )
@@ -65,7 +67,7 @@ def list_memories(
     as_json: Json = False,
 ) -> None:
     """List memories, newest first."""
-    with opened(store, user) as memory:
+    with opened(store, owner_of(user)) as memory:
         page = memory.list(include_history=history_too, kind=kind, limit=limit, cursor=cursor)
     if as_json:
         print_json(page.to_dict())
@@ -131,7 +133,7 @@ def _show_result(result: SearchResult) -> None:
         print_table(
             ("said", "memory", "state", "id"),
             [(local(item.memory.last_said_at), _with_relations(item), item.state.value, item.id) for item in items],
-            fixed=("said", "state", "id"),
+            words="memory",
         )
     if result.raw:
         print_text("sources:")
@@ -141,7 +143,7 @@ def _show_result(result: SearchResult) -> None:
                 (local(item.evidence.occurred_at), item.evidence.name or item.evidence.speaker, item.content, item.id)
                 for item in result.raw
             ],
-            fixed=("said", "id"),
+            words="words",
         )
     if not shown and not result.raw:
         say("nothing found")
@@ -164,7 +166,7 @@ def _show_records(records: Sequence[MemoryRecord]) -> None:
             (local(record.last_said_at), record.kind.value, record.content, record.state.value, record.id)
             for record in records
         ],
-        fixed=("said", "kind", "state", "id"),
+        words="memory",
     )
 
 

@@ -52,7 +52,7 @@ class Check:
 
 def doctor(
     repair: Annotated[
-        bool, typer.Option("--repair", help="Build the indexes again and embed what lacks vectors.")
+        bool, typer.Option("--repair", help="Form what is left, build the indexes again and embed what lacks vectors.")
     ] = False,
     store: StorePath = None,
     as_json: Json = False,
@@ -63,6 +63,7 @@ def doctor(
     try:
         with opened(store) as memory:
             if repair:
+                memory.resume()
                 memory.rebuild()
                 memory.reindex()
             checks += _examine(memory)
@@ -95,9 +96,15 @@ def _examine(memory: Memory) -> list[Check]:
             f"{figures.indexed:.0%} made by this embedder",
             "" if figures.indexed >= 1.0 else repair,
         ),
+        *([_unformed(unformed, repair)] if (unformed := figures.figures["unformed"]) else []),
         *(Check("integrity", False, problem, f"{repair}; if it stays, restore a copy") for problem in problems),
         *([] if problems else [Check("integrity", True, "sound")]),
     ]
+
+
+def _unformed(count: int, repair: str) -> Check:
+    what = "1 stored message has" if count == 1 else f"{count:,} stored messages have"
+    return Check("messages", False, f"{what} not been formed (an earlier write failed or was killed)", repair)
 
 
 def _shown(name: str, value: Any) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memwell.interfaces.cli.options import At, Json, MemoryId, StorePath, User, opened
-from memwell.interfaces.cli.output import print_json, print_table, print_text, say
+from memwell.errors import InputError
+from memwell.interfaces.cli.options import At, Json, MemoryId, StorePath, User, moment, opened, owner_of
+from memwell.interfaces.cli.output import print_json, print_table, print_text, say, standard_input
 
 if TYPE_CHECKING:
+    from memwell.domain.decision import Decision
     from memwell.engine.results import WriteResult
+    from memwell.interfaces.python.memory import Memory
 
 _STATUS = {
     "committed": "stored",
@@ -32,10 +34,12 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Add what a user said; show what was formed from it."""
-    words = _standard_input() if text == "-" else text
-    with opened(store, user) as memory:
-        result = memory.add(words, session_id=session, at=at, request_id=request)
-    _show(result, as_json)
+    words = standard_input() if text == "-" else text
+    if not words.strip():
+        raise InputError("the text is empty", remedy="give what the user said", code="empty_text")
+    with opened(store, owner_of(user)) as memory:
+        result = memory.add(words, session_id=session, at=moment("--at", at), request_id=request)
+        _show(memory, result, as_json)
 
 
 def update(
@@ -48,8 +52,8 @@ def update(
 ) -> None:
     """Let a newer version take over; history keeps the old one."""
     with opened(store, user) as memory:
-        result = memory.update(memory_id, content, at=at)
-    _show(result, as_json)
+        result = memory.update(memory_id, content, at=moment("--at", at))
+        _show(memory, result, as_json)
 
 
 def delete(memory_id: MemoryId, user: User = None, store: StorePath = None, as_json: Json = False) -> None:
@@ -62,22 +66,26 @@ def delete(memory_id: MemoryId, user: User = None, store: StorePath = None, as_j
         print_text(f"archived {record.id}: {record.content}")
 
 
-def _standard_input() -> str:
-    from memwell.interfaces.importing.reading import decode
-
-    return decode(sys.stdin.buffer.read(), "standard input")
-
-
-def _show(result: WriteResult, as_json: bool) -> None:
+def _show(memory: Memory, result: WriteResult, as_json: bool) -> None:
     if as_json:
         print_json(result.to_dict())
         return
     if result.decisions:
         print_table(
             ("id", "action", "kind", "memory"),
-            [(d.memory_id or "-", d.action.value, d.kind.value, d.content) for d in result.decisions],
-            fixed=("id", "action", "kind"),
+            [(d.memory_id or "-", d.action.value, d.kind.value, _words(memory, d)) for d in result.decisions],
+            words="memory",
         )
     for passage in result.passed:
         say(f"passed over ({passage.reason}): {passage.text}")
     say(_STATUS.get(result.status, result.status) + (" (first result of this request again)" * result.replayed))
+
+
+def _words(memory: Memory, decision: Decision) -> str:
+    """What a row says beside an id: of something known, also how the memory of that id puts it."""
+    if decision.action != "SKIP" or decision.memory_id is None:
+        return decision.content
+    known = memory.get(decision.memory_id).content
+    return (
+        f"already known as: {known}" if known == decision.content else f"{decision.content} (already known as: {known})"
+    )
