@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import pty
 import re
 import signal
 import sqlite3
-import struct
 import subprocess
 import sys
-import termios
 import time
 from contextlib import closing, suppress
 from pathlib import Path
@@ -19,33 +15,23 @@ from pathlib import Path
 import pytest
 
 from tests.cli.harness import Cli
+from tests.cli.terminal import on_terminal
 
 ENGLISH = "I always drink green tea in the morning because coffee makes me so nervous that I cannot work until noon."
 CHINESE = "我每天早上七点起床以后都会先去公园里跑步，然后再回家给孩子们做早饭，因为这样一整天都很有精神。"
-TERMINAL_CODES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 MESSAGES = 3_000  # far more than are written until the interruption
 BATCH = 50
 
 
 def environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES", "NO_COLOR"}}
-    return {**kept, "PYTHONPATH": os.pathsep.join(sys.path), "TERM": "xterm"}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-def on_terminal(width: int, *arguments: str) -> list[str]:
-    """Lines that a command prints on a terminal of that many columns."""
-    outer, inner = pty.openpty()
-    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+def lines_on_terminal(width: int, *arguments: str) -> list[str]:
     command = [sys.executable, "-m", "memwell", *arguments]
-    shown = b""
-    with subprocess.Popen(command, stdin=inner, stdout=inner, stderr=inner, env=environment()) as process:
-        os.close(inner)
-        with suppress(OSError):  # Linux reports the closed terminal as an error
-            while part := os.read(outer, 65_536):
-                shown += part
-    os.close(outer)
-    assert process.returncode == 0, shown
-    return TERMINAL_CODES.sub("", shown.decode()).replace("\r", "").splitlines()
+    code, shown = on_terminal(command, width=width, environment=environment())
+    assert code == 0, shown
+    return shown.splitlines()
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
@@ -53,7 +39,7 @@ def test_words_and_ids_can_be_read_on_any_terminal(cli: Cli, width: int) -> None
     cli.ok("add", f"{ENGLISH} {CHINESE}")
     ids = [record["id"] for record in cli.ok("list", "--json").json["memories"]]
     for arguments in (("list",), ("search", "喝什么 green tea", "--raw", "1")):
-        lines = on_terminal(width, *arguments)
+        lines = lines_on_terminal(width, *arguments)
         for memory_id in ids:
             assert any(memory_id in line.split() for line in lines)
         words = [line for line in lines if re.search("coffee|公园", line)]
@@ -65,8 +51,8 @@ def test_words_and_ids_can_be_read_on_any_terminal(cli: Cli, width: int) -> None
 def test_a_wide_terminal_shows_a_table_and_a_narrow_one_two_lines_an_item(cli: Cli) -> None:
     cli.ok("add", "I live in Lyon.", "--at", "2025-01-10")
     (record,) = cli.ok("list", "--json").json["memories"]
-    assert any({"I", "Lyon.", record["id"]} <= set(line.split()) for line in on_terminal(120, "list"))
-    words, *others = on_terminal(80, "list")
+    assert any({"I", "Lyon.", record["id"]} <= set(line.split()) for line in lines_on_terminal(120, "list"))
+    words, *others = lines_on_terminal(80, "list")
     assert words == "I live in Lyon."
     assert [line.split() for line in others] == [["2025-01-10", "00:00", "state", "current", record["id"]]]
 

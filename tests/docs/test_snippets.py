@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,13 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.terminal import on_terminal
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(?P<kind>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 LANGUAGES = {"python", "console", "sh", "text"}  # text is a drawing; nothing else may appear unchecked
 ID = re.compile(r"mem_\w+")
 ID_PLACEHOLDER = "mem_…"
-CLI_TIMEOUT = 120
+TERMINAL_WIDTH = 80
 
 
 @dataclass(frozen=True)
@@ -86,17 +87,10 @@ def test_console_sessions_run_and_print_what_they_show(page: Path, workplace: Pa
         if snippet.kind != "console":
             continue
         for command, expected in sessions(snippet.body):
-            done = subprocess.run(
-                command.replace(ID_PLACEHOLDER, memory_id),
-                shell=True,
-                capture_output=True,
-                text=True,
-                timeout=CLI_TIMEOUT,
-                check=False,
-            )
-            assert done.returncode == 0, f"{command}\n{done.stderr}"
-            assert shows(done.stdout + done.stderr, expected), f"{command}\n{done.stdout}"
-            memory_id = next(iter(ID.findall(done.stdout)), memory_id)
+            code, shown = on_terminal(command.replace(ID_PLACEHOLDER, memory_id), width=TERMINAL_WIDTH)
+            assert code == 0, f"{command}\n{shown}"
+            assert not expected or shows(shown, expected), f"{command}\n{shown}"
+            memory_id = next(iter(ID.findall(shown)), memory_id)
 
 
 def sessions(body: str) -> Iterator[tuple[str, list[str]]]:
@@ -114,11 +108,11 @@ def sessions(body: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def shows(output: str, expected: list[str]) -> bool:
-    """Whether the lines are in ``output`` in order; ``…`` stands for anything."""
-    pattern = ".*".join(
-        ".*".join(re.escape(part.strip()) for part in line.split("…")) for line in expected if line.strip()
+    """Whether the lines are the whole of ``output``; ``…`` stands for the rest of a word, on its own for any lines."""
+    pattern = "\n".join(
+        ".*" if line == "…" else r"\S+".join(re.escape(part) for part in line.split("…")) for line in expected
     )
-    return re.search(pattern, output, re.DOTALL) is not None
+    return re.fullmatch(pattern, output.rstrip(), re.DOTALL) is not None
 
 
 @pytest.mark.parametrize("page", with_kind("sh"), ids=name_of)
