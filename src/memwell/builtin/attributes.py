@@ -23,6 +23,8 @@ class Attribute:
         single: one value at a time.
         value: as written.
         position: where the value (or else the wording) begins.
+        start: where the wording with its value begins.
+        end: where it ends.
     """
 
     name: str
@@ -31,6 +33,8 @@ class Attribute:
     single: bool
     group: str
     position: int
+    start: int
+    end: int
 
 
 def attributes_of(folded: str, language: Language) -> tuple[Attribute, ...]:
@@ -45,9 +49,11 @@ def _attribute(rule: AttributeRule, folded: str, value_end: re.Pattern[str]) -> 
         return None
     group = next((index for index, value in enumerate(match.groups(), 1) if value), 0)
     value = match.group(group).strip()
-    end = value_end.search(value, 1)
-    value = value[: end.start()].strip() if end else value
-    return Attribute(rule.name, value, rule.kind, rule.single, rule.group, match.start(group))
+    over = value_end.search(value, 1)
+    value = value[: over.start()].strip() if over else value
+    position = match.start(group)
+    end = match.end() if match.end() > match.end(group) else position + len(value)
+    return Attribute(rule.name, value, rule.kind, rule.single, rule.group, position, match.start(), end)
 
 
 @lru_cache(maxsize=4096)
@@ -71,10 +77,13 @@ def subject_of(text: str, language: Language, speaker: str = USER, previous: str
         speaker: subject of first-person statements.
         previous: subject of the sentence before, for pronouns.
 
+    Words that only lead up to the statement ("I misspoke: …") do not count.
+
     Returns:
         ``speaker``, or role and name of someone else as written ("sister Aoife"), or ``SOMEONE``.
     """
     folded = language.fold(text)
+    folded = compiled(language.subject["lead_in"]).sub("", folded, count=1)
     first = compiled(language.subject["first"]).search(folded)
     other = compiled(language.subject["other"]).search(folded)
     if other is not None and not (first and _before(first, other)):
@@ -95,12 +104,30 @@ def _before(first: re.Match[str], other: re.Match[str]) -> bool:
     return first.start() < other.start()
 
 
-def same_subject(one: str, other: str) -> bool:
-    """True where two subjects may be one: equal, sharing a name or role, or one of them a mere pronoun."""
-    if one == other:
-        return True
+def same_subject(one: str, other: str, language: Language) -> bool:
+    """True where two subjects may be one, as ``language`` tells roles from names.
+
+    Names must be equal where both have one, and so must roles. A role alone is the same person as that role with a
+    name, unless it is one that many have, such as a friend. A mere pronoun may be anyone but the user.
+    """
     if USER in (one, other):
-        return False
+        return one == other
     if SOMEONE in (one, other):
         return True
-    return bool(frozenset(terms(one)) & frozenset(terms(other)))
+    (role, name), (other_role, other_name) = _role_and_name(one, language), _role_and_name(other, language)
+    if role and other_role and role != other_role:
+        return False
+    if name or other_name:
+        return name == other_name or (role == other_role and not (name and other_name) and not _common(role, language))
+    return role == other_role and not _common(role, language)
+
+
+def _role_and_name(subject: str, language: Language) -> tuple[str, str]:
+    folded = language.fold(subject)
+    role = compiled(language.subject["role"]).match(folded)
+    end = role.end() if role else 0
+    return fold(folded[:end]), fold(folded[end:].strip())
+
+
+def _common(role: str, language: Language) -> bool:
+    return compiled(language.subject["common"]).search(role) is not None

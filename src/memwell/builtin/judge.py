@@ -43,8 +43,10 @@ class BuiltinJudge:
             earlier, later = (candidate, self._head(head)) if older else (self._head(head), candidate)
             relation = relate(earlier, later, head.similarity, corrects and not older, constants)
             if older and relation.action.retires:
-                relation = Relation(Action.HISTORICAL, relation.confidence, f"older report; {relation.reason}")
-            if relation.action.retires and not self._is_nearest(head, comparison.heads, constants):
+                reason = f"older report; {relation.reason}"
+                relation = Relation(Action.HISTORICAL, relation.confidence, reason, relation.by_attribute)
+            meant = relation.by_attribute or self._is_nearest(head, comparison.heads, constants)
+            if relation.action.retires and not meant:
                 continue
             if relation.action in ALLOWED[comparison.situations[index]] and relation.action is not Action.SUPPLEMENT:
                 relations.append((_rank(relation), -relation.confidence, -head.similarity, index, relation))
@@ -56,7 +58,7 @@ class BuiltinJudge:
         return Verdict(Action.SUPPLEMENT, (), constants.confidence["independent"], "independent")
 
     def _is_nearest(self, head: Head, heads: Sequence[Head], constants: Constants) -> bool:
-        """Whether hardly another head is more similar, or it shares the attribute that decides."""
+        """Whether hardly another head is more similar."""
         best = max(other.similarity for other in heads)
         return head.similarity >= best - constants.similarity["behind_nearest"]
 
@@ -89,10 +91,15 @@ class BuiltinJudge:
         """
         before, found, after = comparison.message.partition(comparison.candidate.content)
         words = candidate.wording
-        if words.has("correction"):
+        if _says_wrong(words):
             return bool(words.numbers or words.names or words.attributes) or not after.strip()
         preceding = sentences(before)[-1:] if found else ()
         return any(self._wording(before[span.start : span.end]).has("correction") for span in preceding)
+
+
+def _says_wrong(words: Wording) -> bool:
+    """Beside a word for a change, "actually" corrects nothing."""
+    return words.has("correction") or (words.has("weak_correction") and not words.has("change"))
 
 
 def _rank(relation: Relation) -> int:

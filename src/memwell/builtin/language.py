@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from memwell.domain.memory import Kind
+from memwell.domain.text import fold
 from memwell.errors import ConfigurationError
 
 CUES: Final = frozenset(
@@ -35,6 +36,9 @@ CUES: Final = frozenset(
         "negation",
         "ended",
         "correction",
+        "weak_correction",
+        "past",
+        "qualifier",
         "change",
         "switch",
         "additive",
@@ -58,6 +62,7 @@ CUES: Final = frozenset(
 )
 _PART = re.compile(r"\{([a-z_]+)\}")
 _VALUE_CHARS: Final = 48
+_STEM_CHARS: Final = 3
 _STOPS: Final = ",;!?，。；！？、"
 
 
@@ -114,6 +119,8 @@ class Language:
 
     Attributes:
         spaced: words are separated by spaces, so that patterns match whole words only.
+        fillers: words (in unspaced scripts: characters) that add nothing to what a statement says.
+        endings: what a word may carry at its end without meaning something else, first match counts.
         cues: pattern by cue name, see ``CUES``; a cue that the file leaves out never matches.
         subject: patterns that find whom a sentence is about.
         joint: what separates two statements of one sentence where no punctuation does, or ``""``.
@@ -127,6 +134,8 @@ class Language:
     folding: Mapping[int, int]
     abbreviations: frozenset[str]
     stopwords: frozenset[str]
+    fillers: frozenset[str]
+    endings: tuple[str, ...]
     cues: Mapping[str, str]
     subject: Mapping[str, str]
     joint: str
@@ -145,6 +154,16 @@ class Language:
 
     def has(self, cue: str, folded: str) -> bool:
         return self.search(cue, folded) is not None
+
+    def found(self, cue: str, folded: str) -> frozenset[str]:
+        """Everything that a cue with one group captures in folded text."""
+        pattern = self.cues.get(cue)
+        return frozenset(fold(match) for match in compiled(pattern).findall(folded)) if pattern else frozenset()
+
+    def stem(self, word: str) -> str:
+        """``word`` without its ending, where a stem of some length remains: "olives" and "olive" are one."""
+        ending = next((end for end in self.endings if word.endswith(end) and len(word) - len(end) >= _STEM_CHARS), "")
+        return word.removesuffix(ending)
 
 
 @lru_cache(maxsize=2048)
@@ -225,6 +244,8 @@ def _language(data: dict[str, Any]) -> Language:
         folding=str.maketrans(data["fold"]["from"], data["fold"]["to"]),
         abbreviations=frozenset(data["abbreviations"]),
         stopwords=frozenset(data["stopwords"]),
+        fillers=frozenset(data["fillers"]),
+        endings=tuple(data["endings"]),
         cues={cue: pattern(*alternatives) for cue, alternatives in data["cues"].items()},
         subject={key: pattern(value) for key, value in data["subject"].items()},
         joint=_expanded(parts["joint"], parts),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from memwell.builtin.attributes import Attribute, attributes_of, same_subject, same_value
+from memwell.builtin.attributes import Attribute, attributes_of, same_subject, same_value, value_words
 from memwell.builtin.language import Language, choose_language
 from memwell.domain.decision import Action
 from memwell.domain.memory import Kind, Polarity
@@ -45,6 +45,7 @@ class Wording:
     numbers: frozenset[str]
     names: frozenset[str]
     words: frozenset[str]
+    qualifiers: frozenset[str]
     attributes: tuple[Attribute, ...]
 
     def has(self, cue: str) -> bool:
@@ -56,6 +57,14 @@ class Wording:
         if ended is None or ended.start() > attribute.position:
             return False
         return _CLAUSE.search(self.folded, ended.end(), attribute.position) is None
+
+    def is_past(self, attribute: Attribute) -> bool:
+        """The clause that tells ``attribute`` speaks of what was."""
+        past = self.language.search("past", self.folded)
+        if past is None:
+            return False
+        start, end = sorted((past.start(), attribute.position))
+        return _CLAUSE.search(self.folded, start, end) is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +82,16 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What the later statement does to the earlier one; ``SUPPLEMENT`` means nothing."""
+    """What the later statement does to the earlier one; ``SUPPLEMENT`` means nothing.
+
+    Attributes:
+        by_attribute: an attribute of one value at a time, which both tell, decided it.
+    """
 
     action: Action
     confidence: float
     reason: str
+    by_attribute: bool = False
 
 
 def wording(text: str, languages: tuple[Language, ...]) -> Wording:
@@ -90,6 +104,7 @@ def wording(text: str, languages: tuple[Language, ...]) -> Wording:
         numbers=frozenset(_NUMBER.findall(text)),
         names=frozenset(fold(name) for name in _NAME.findall(text)),
         words=frozenset(terms(text)),
+        qualifiers=language.found("qualifier", folded),
         attributes=attributes_of(folded, language),
     )
 
@@ -105,6 +120,12 @@ def content_words(statement: Statement) -> frozenset[str]:
     pack = statement.wording.language
     found = terms(statement.text)
     return frozenset(word for word in found if word not in pack.stopwords and (pack.spaced or len(word) > 1))
+
+
+def _stems(text: str, pack: Language) -> frozenset[str]:
+    """Words (in unspaced scripts: characters) of ``text`` that say something, without endings."""
+    found = frozenset(terms(text)) - pack.fillers
+    return frozenset(pack.stem(word) for word in found if pack.spaced or len(word) == 1 or word.isascii())
 
 
 def relate(earlier: Statement, later: Statement, similarity: float, corrects: bool, constants: Constants) -> Relation:
@@ -127,31 +148,45 @@ def relate(earlier: Statement, later: Statement, similarity: float, corrects: bo
         if not contradicts:
             return nothing
         return Relation(Action.CONFLICT, sure["conflict"], "conflicts: someone else's claim")
-    if not same_subject(earlier.subject, later.subject):
+    if not same_subject(earlier.subject, later.subject, later.wording.language):
         return nothing
-    if _repeats(earlier, later, similarity, same, constants):
+    if _repeats(earlier, later, similarity, constants):
         return Relation(Action.SKIP, sure["paraphrase"], "repeats: same in other words")
     if later.hedged or later.limited or later.wording.has("limit"):
         return nothing
     return _retires(earlier, later, similarity, corrects, shared, same, constants) or nothing
 
 
-def _repeats(earlier: Statement, later: Statement, similarity: float, same: bool, constants: Constants) -> bool:
-    if earlier.polarity is not later.polarity or later.wording.numbers - earlier.wording.numbers:
+def _repeats(earlier: Statement, later: Statement, similarity: float, constants: Constants) -> bool:
+    """The later statement says nothing that the earlier one does not say; however similar, one new word is enough."""
+    old, new = earlier.wording, later.wording
+    if earlier.polarity is not later.polarity or new.numbers - old.numbers or not new.names <= old.words:
         return False
-    if later.wording.has("correction") or later.wording.has("additive") or later.wording.has("ended"):
+    if any(new.has(cue) for cue in ("correction", "weak_correction", "additive", "ended")):
         return False
-    if not later.wording.names <= earlier.wording.words:
+    if earlier.limited is not later.limited or any(
+        old.has(cue) is not new.has(cue) for cue in ("past", "hedge", "limit")
+    ):
         return False
-    limits, said = constants.similarity, content_words(later)
-    if not said or similarity >= limits["duplicate"]:
-        return similarity >= limits["duplicate"]
-    fresh = len(said - content_words(earlier)) / len(said)
-    if same and fresh <= limits["duplicate_fresh_words"]:
-        return similarity >= limits["duplicate_value"]
-    allowed = limits["repeat_fresh_words"] if later.wording.language.spaced else limits["repeat_fresh_pairs"]
+    if (earlier.kind is Kind.INTENTION) is not (later.kind is Kind.INTENTION):
+        return False
+    values = {item.name: value_words(item.value, new.language.stopwords) for item in old.attributes}
+    told = {item.name: value_words(item.value, new.language.stopwords) for item in new.attributes}
+    if any(values.get(name, value) != value for name, value in told.items()):
+        return False
+    known, said = _stems(earlier.text, new.language), _stems(later.text, new.language)
+    if told and told.keys() <= values.keys() and all(item.single for item in new.attributes):
+        same = len(said - known) <= constants.similarity["value_fresh_words"] * len(said)
+        if same and _stems(_beside_attributes(new), new.language) <= known:
+            return similarity >= constants.similarity["repeat_value"]
     eventful = Kind.EVENT in (earlier.kind, later.kind)
-    return not eventful and fresh <= allowed and similarity >= limits["repeat"]
+    return said <= known and not eventful and similarity >= constants.similarity["repeat"]
+
+
+def _beside_attributes(words: Wording) -> str:
+    """What a statement says besides its attributes and their values."""
+    inside = [range(item.start, item.end) for item in words.attributes]
+    return "".join(" " if any(i in span for span in inside) else char for i, char in enumerate(words.folded))
 
 
 def _retires(
@@ -173,16 +208,17 @@ def _retires(
     near = similarity >= limits["certain"] or (_touches(earlier, later, limits) and similarity >= limits["touching"])
     if corrects and near and similarity >= limits["correct"] and not same:
         return Relation(Action.CORRECT, sure["correction"], "corrects: said to be wrong")
-    if both_events or plan:
+    if both_events or plan or _set_apart(earlier, later):
         return None
     if shared is not None and shared[1].single:
         return _of_one_value(earlier, later, shared, same, sure)
-    if later.wording.has("ended") and near and similarity >= limits["ended"]:
+    past = later.wording.has("past") or earlier.wording.has("past")
+    if later.wording.has("ended") and not past and near and similarity >= limits["ended"]:
         return Relation(Action.NEGATE, sure["ended"], "ends: said to be over")
     if earlier.kind is Kind.INTENTION:
         done = later.wording.has("done") and near and similarity >= limits["done"]
         return Relation(Action.OVERRIDE, sure["done"], "replaces: the plan is carried out") if done else None
-    if adds:
+    if adds or past:
         return None
     averse = earlier.wording.has("aversion") or later.wording.has("aversion")
     denies = earlier.polarity is Polarity.POSITIVE and later.polarity is Polarity.NEGATIVE and not averse
@@ -206,6 +242,12 @@ def _touches(earlier: Statement, later: Statement, limits: Mapping[str, float]) 
     return common > 0 and common >= limits["touching_words"] * min(len(old), len(new))
 
 
+def _set_apart(earlier: Statement, later: Statement) -> bool:
+    """Qualifiers tell two things of one sort apart; what is over ("I sold my old car") may leave them out."""
+    old, new = earlier.wording.qualifiers, later.wording.qualifiers
+    return old != new and not (later.wording.has("ended") and not old)
+
+
 def _of_one_value(
     earlier: Statement, later: Statement, shared: tuple[Attribute, Attribute], same: bool, sure: Mapping[str, float]
 ) -> Relation | None:
@@ -216,8 +258,8 @@ def _of_one_value(
         if is_denied == was_denied or not same:
             return None
         if is_denied:
-            return Relation(Action.NEGATE, sure["ended"], f"ends: same attribute {new.name}, denied")
-        return Relation(Action.OVERRIDE, sure["change"], f"replaces: same attribute {new.name}, holds again")
-    if same or later.wording.has("additive"):
+            return Relation(Action.NEGATE, sure["ended"], f"ends: same attribute {new.name}, denied", True)
+        return Relation(Action.OVERRIDE, sure["change"], f"replaces: same attribute {new.name}, holds again", True)
+    if same or later.wording.has("additive") or later.wording.is_past(new) or earlier.wording.is_past(old):
         return None
-    return Relation(Action.OVERRIDE, sure["attribute"], f"replaces: same attribute {new.name}, later")
+    return Relation(Action.OVERRIDE, sure["attribute"], f"replaces: same attribute {new.name}, later", True)
