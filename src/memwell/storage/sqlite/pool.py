@@ -69,7 +69,9 @@ def _seen(
     columns = part.index.columns
     visible = part.usable & part.index.visible(connection, replace(lens, kinds=None))
     broken = columns.position[part.usable & ~visible]
-    rows = np.flatnonzero(visible & columns.of_kinds(lens.kinds))
+    chosen = visible & columns.of_kinds(lens.kinds)
+    # Where all is seen the columns serve as they are; copying them would cost as much as the dot product.
+    rows = slice(None) if chosen.all() else np.flatnonzero(chosen)
     # One numbering of sessions for all parts.
     codes = np.array([names.setdefault(name, len(names)) for name in columns.session_names], np.int64)
     return _Seen(
