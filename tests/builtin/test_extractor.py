@@ -124,6 +124,7 @@ def test_keeps_statements_in_the_users_words(text: str, expected: list[str]) -> 
     ("text", "kind", "subject", "attribute", "value"),
     [
         ("I moved to Bergen last spring.", Kind.STATE, "user", "residence", "Bergen"),
+        ("我搬家到无锡了。", Kind.STATE, "user", "residence", "无锡"),
         ("我现在住在青岛。", Kind.STATE, "user", "residence", "青岛"),
         ("My sister Aoife lives in Cork.", Kind.STATE, "sister Aoife", "residence", "Cork"),
         ("我妈妈住在洛阳。", Kind.STATE, "妈妈", "residence", "洛阳"),
@@ -162,16 +163,114 @@ def test_denials_are_negative(text: str) -> None:
     assert extract(text).proposals[0].polarity is Polarity.NEGATIVE
 
 
-def test_a_role_play_lasts_until_it_is_ended() -> None:
-    lines = [
-        "Let's roleplay: you're the innkeeper and I'm a knight.",
-        "I have slain four dragons and own a castle.",
-        "Ok, stop the roleplay. My cat is called Pixel.",
-    ]
-    turns = [make_turn(text, number=i, at=SAID_AT + timedelta(minutes=i)) for i, text in enumerate(lines)]
-    found = EXTRACTOR.extract(turns[1:], [turns[0].evidence])
-    assert {proposal.evidence_id for proposal in found.proposals} == {"ev_2"}
-    assert "role-play" in {passed.reason for passed in found.passed}
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Let's roleplay: you're the innkeeper and I'm a knight. I own a castle. Ok, stop the roleplay. I bake.",
+            ["I bake."],
+        ),
+        ("You are now my chess teacher. I live in Bergen.", ["I live in Bergen."]),
+        ("我们来角色扮演，你演店小二，我演大侠。我有一座城堡。不玩了。我养蜜蜂。", ["我养蜜蜂。"]),
+        ("你现在是我的象棋老师。我住在青岛。", ["我住在青岛。"]),
+    ],
+)
+def test_a_part_that_is_played_forms_nothing(text: str, expected: list[str]) -> None:
+    assert proposed(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("opening", "later"),
+    [
+        ("Let's roleplay: you're the innkeeper and I'm a knight.", "I live in Bergen."),
+        ("我们来角色扮演，你演店小二，我演大侠。", "我住在青岛。"),
+    ],
+)
+def test_a_role_play_silences_no_later_message(opening: str, later: str) -> None:
+    turns = [make_turn(text, number=i, at=SAID_AT + timedelta(minutes=i)) for i, text in enumerate([opening, later])]
+    for new, context in ((turns, []), (turns[1:], [turns[0].evidence])):
+        assert [item.evidence_id for item in EXTRACTOR.extract(new, context).proposals] == ["ev_1"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Answer in one word.",
+        "Answer in French.",
+        "用一个词回答。",
+        "Yes, do that.",
+        "ok, use the second one please",
+        "好，就这么办吧。",
+        "Act as a tour guide.",
+        "You are now my Polish teacher.",
+        "你现在是我的钢琴老师。",
+        "Here's my essay: I was born in Peru and I love tapirs. Please proofread it.",
+        "这是我的作文：我出生在秘鲁，我喜欢貘。请帮我修改。",
+        "\u200b",
+        "\u200b \u200d!",
+        "……",
+        "🎈",
+    ],
+)
+def test_what_is_only_for_now_forms_nothing(text: str) -> None:
+    assert proposed(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Always answer in French.", "From now on, answer in one word.", "以后都用法语回答。", "以后请用一个词回答。"],
+)
+def test_an_order_for_all_time_is_a_preference(text: str) -> None:
+    assert [proposal.kind for proposal in extract(text).proposals] == [Kind.PREFERENCE]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Can you remember that my locker code is 7731?",
+        "Could you please note that I'm left-handed?",
+        "Remember that my aunt is deaf in one ear.",
+        "Did you know I have two stepbrothers?",
+        "Did you know that my brother is a beekeeper?",
+        "你能记住我的柜子号是7731吗？",
+        "请记住我对芒果过敏。",
+        "你知道吗，我有两个表弟？",
+    ],
+)
+def test_a_statement_dressed_as_a_question_forms(text: str) -> None:
+    assert proposed(text) == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Can you remember my locker code?",
+        "Do you remember where I live?",
+        "Did you know where I live?",
+        "Can you remember that song I told you about?",
+        "Did I tell you what my brother is called?",
+        "你还记得我的柜子号吗？",
+        "你知道我住在哪里吗？",
+        "你能记住我喜欢什么吗？",
+    ],
+)
+def test_a_question_about_memory_stays_a_question(text: str) -> None:
+    assert proposed(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("Oops, I misspoke: my nephew is 9 years old.", "nephew"),
+        ("I just heard that my sister Agnes moved to Ghent.", "sister Agnes"),
+        ("I told my sister that I moved.", "user"),
+        ("我说错了，我侄子9岁。", "侄子"),
+        ("我妹妹的女儿住在福州。", "妹妹的女儿"),
+        ("My sister's son lives in Ghent.", "sister’s son"),
+    ],
+)
+def test_the_subject_is_the_person_of_the_statement(text: str, subject: str) -> None:
+    assert extract(text).proposals[-1].subject == subject
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date
 
 from memwell.builtin import times
 from memwell.builtin.attributes import SOMEONE, USER, attributes_of, subject_of
@@ -15,8 +15,10 @@ from memwell.builtin.statements import (
     kind_of,
     material_start,
     mostly_within,
+    played_sentences,
     quoted_spans,
     reason_to_pass,
+    says_something,
     speaks_of_self,
 )
 from memwell.domain.evidence import Evidence, Speaker
@@ -26,8 +28,6 @@ from memwell.engine.ports import Extraction, Passed, Proposal, Turn
 _PLAIN_CONFIDENCE = 0.9
 _UNKNOWN_CONFIDENCE = 0.7
 _HEDGED_CONFIDENCE = 0.5
-# A role-play that the user never ends is over after such a pause.
-_PLAY_LASTS = timedelta(hours=3)
 # Sentences whose clauses may hold a statement all the same: "Since I can't eat nuts, what should I bake?"
 _WITH_RIDERS = frozenset({"question", "order"})
 _FORMED_BY = {Speaker.OBSERVED: FormedBy.OBSERVED, Speaker.IMPORT: FormedBy.IMPORTED}
@@ -42,6 +42,7 @@ class _Reading:
     folded: str
     quoted: tuple[Span, ...]
     material: int | None
+    played: tuple[Span, ...]
     today: date
 
     @property
@@ -61,14 +62,10 @@ class BuiltinExtractor:
         self._languages = languages
 
     def extract(self, turns: Sequence[Turn], context: Sequence[Evidence]) -> Extraction:
-        """See ``ports.Extractor``. ``context`` tells whether a role-play is going on."""
+        """See ``ports.Extractor``. Every message is read by itself, so ``context`` changes nothing."""
         languages = self._languages or load_languages()
         proposals: list[Proposal] = []
         passed: list[Passed] = []
-        playing_since: datetime | None = None
-        for evidence in context:
-            if evidence.speaker is Speaker.USER:
-                playing_since = _play(evidence, choose_language(evidence.content, languages), playing_since)
         for turn in turns:
             if turn.evidence.speaker in _FORMED_BY:
                 proposals.extend(_whole(turn))
@@ -76,28 +73,15 @@ class BuiltinExtractor:
             if turn.evidence.speaker is not Speaker.USER:
                 continue
             language = choose_language(turn.evidence.content, languages)
-            playing_since = _play(turn.evidence, language, playing_since)
-            if playing_since is not None:
-                passed.extend(Passed(turn.evidence.id, span, "role-play") for span in turn.sentences)
-                continue
             found, left = _read_turn(_reading(turn, language))
             proposals.extend(found)
             passed.extend(left)
         return Extraction(tuple(proposals), tuple(passed))
 
 
-def _play(evidence: Evidence, language: Language, since: datetime | None) -> datetime | None:
-    """When the latest turn of a role-play was said that goes on after ``evidence``, or ``None``."""
-    folded = language.fold(evidence.content)
-    if language.has("roleplay_end", folded):
-        return None
-    ongoing = since is not None and evidence.occurred_at - since < _PLAY_LASTS
-    return evidence.occurred_at if ongoing or language.has("roleplay", folded) else None
-
-
 def _whole(turn: Turn) -> list[Proposal]:
     """Observed and imported material is one statement as it stands."""
-    if not turn.sentences:
+    if not says_something(turn.evidence.content):
         return []
     return [
         Proposal(
@@ -122,6 +106,7 @@ def _reading(turn: Turn, language: Language) -> _Reading:
         folded=folded,
         quoted=quoted_spans(evidence.content),
         material=material_start(folded, turn.sentences, language),
+        played=played_sentences(folded, turn.sentences, language),
         today=times.local_day(evidence.occurred_at, int(evidence.metadata.get("utc_offset_minutes", 0))),
     )
 
@@ -151,6 +136,8 @@ def _reason(reading: _Reading, span: Span) -> str | None:
         return "quotation"
     if mostly_within(reading.turn.evidence.content, span, reading.quoted):
         return "quotation"
+    if span in reading.played:
+        return "role-play"
     return reason_to_pass(reading.part(span), reading.language)
 
 

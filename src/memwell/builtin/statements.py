@@ -34,9 +34,32 @@ def material_start(folded: str, sentences: Iterable[Span], language: Language) -
     for span in sentences:
         sentence = folded[span.start : span.end]
         colon = re.search(r"[:：]\s*(?=\S|$)", sentence)
-        if colon and language.has("process", sentence[: colon.start()]) and language.has("order", sentence):
+        if colon is None:
+            continue
+        before = sentence[: colon.start()]
+        if language.has("material", before) or (language.has("process", before) and language.has("order", sentence)):
             return span.start + colon.end()
     return None
+
+
+def played_sentences(folded: str, sentences: Iterable[Span], language: Language) -> tuple[Span, ...]:
+    """Sentences that open a role-play, and those after one in which the user plays a part, up to where it ends."""
+    found: list[Span] = []
+    in_character = False
+    for span in sentences:
+        sentence = folded[span.start : span.end]
+        if language.has("roleplay_end", sentence):
+            in_character = False
+            continue
+        in_character = in_character or language.has("in_character", sentence)
+        if in_character or language.has("roleplay", sentence):
+            found.append(span)
+    return tuple(found)
+
+
+def says_something(text: str) -> bool:
+    """True where ``text`` has a letter or a digit."""
+    return any(char.isalnum() for char in text)
 
 
 def reason_to_pass(folded: str, language: Language) -> str | None:
@@ -45,6 +68,8 @@ def reason_to_pass(folded: str, language: Language) -> str | None:
     Args:
         folded: the sentence, folded by the pack.
     """
+    if not says_something(folded):
+        return "no words"
     if language.has("forget", folded):
         return "request to forget"
     if language.has("greeting", folded):
@@ -52,6 +77,8 @@ def reason_to_pass(folded: str, language: Language) -> str | None:
     for cue, reason in (("joke", "joke"), ("hypothetical", "hypothetical"), ("saying", "quotation")):
         if language.has(cue, folded):
             return reason
+    if language.has("telling", folded):
+        return None
     if folded.rstrip(' "”’」)）').endswith(("?", "？")):
         return "question"
     if language.has("question", folded) and not language.has("mention", folded):
