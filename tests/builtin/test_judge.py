@@ -93,7 +93,7 @@ def decide(earlier: str, message: str, similarity: float, *, number: int = -1, o
         ("I was born in Graz.", "My aunt insists that I was born in Linz.", 0.60, Action.CONFLICT),
         ("我是山西人。", "同事非说我是陕西人。", 0.60, Action.CONFLICT),
         # A plan that is carried out.
-        ("I'm planning to learn to sail.", "I finally passed my sailing test!", 0.60, Action.OVERRIDE),
+        ("I'm planning to take the sailing test.", "I finally passed the sailing test!", 0.60, Action.OVERRIDE),
         ("我打算学帆船。", "帆船证终于拿到了！", 0.60, Action.OVERRIDE),
         # A switch without any known attribute.
         (

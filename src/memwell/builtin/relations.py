@@ -204,8 +204,9 @@ def _retires(
     plan = later.kind is Kind.INTENTION
     words = content_words(earlier)
     common = words & content_words(later)
-    touches = bool(common) or shared is not None
-    near = similarity >= limits["certain"] or (_touches(earlier, later, limits) and similarity >= limits["touching"])
+    mostly = _touches(earlier, later, limits["change_words"])
+    touches = _touches(earlier, later, limits["touching_words"])
+    near = similarity >= limits["certain"] or (touches and similarity >= limits["touching"])
     if corrects and near and similarity >= limits["correct"] and not same:
         return Relation(Action.CORRECT, sure["correction"], "corrects: said to be wrong")
     if both_events or plan or _set_apart(earlier, later):
@@ -216,7 +217,7 @@ def _retires(
     if later.wording.has("ended") and not past and near and similarity >= limits["ended"]:
         return Relation(Action.NEGATE, sure["ended"], "ends: said to be over")
     if earlier.kind is Kind.INTENTION:
-        done = later.wording.has("done") and near and similarity >= limits["done"]
+        done = later.wording.has("done") and mostly and similarity >= limits["done"]
         return Relation(Action.OVERRIDE, sure["done"], "replaces: the plan is carried out") if done else None
     if adds or past:
         return None
@@ -225,21 +226,24 @@ def _retires(
     if denies and words and len(common) >= limits["opposite_words"] * len(words):
         return Relation(Action.NEGATE, sure["opposite"], "ends: denied")
     switches = later.wording.has("switch") and near and similarity >= limits["switch"]
-    if switches or (later.wording.has("change") and similarity >= limits["change"] and touches):
+    if switches or (later.wording.has("change") and similarity >= limits["change"] and (mostly or shared is not None)):
         return Relation(Action.OVERRIDE, sure["change"], "replaces: said to have changed")
     return None
 
 
-def _touches(earlier: Statement, later: Statement, limits: Mapping[str, float]) -> bool:
+def _touches(earlier: Statement, later: Statement, share: float) -> bool:
     """Whether they share so many content words that they may well be about one thing.
 
     Pairs of characters seldom coincide, so one shared pair is enough in unspaced scripts.
+
+    Args:
+        share: of the shorter one's content words, at least.
     """
     old, new = content_words(earlier), content_words(later)
     common = len(old & new)
     if not later.wording.language.spaced:
         return common > 0
-    return common > 0 and common >= limits["touching_words"] * min(len(old), len(new))
+    return common > 0 and common >= share * min(len(old), len(new))
 
 
 def _set_apart(earlier: Statement, later: Statement) -> bool:
