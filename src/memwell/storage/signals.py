@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 _K1 = 1.2
 _B = 0.4
 # A term that more than this share of the records hold says nothing, if another one says something.
-_COMMON = 0.2
+_COMMON = 0.1
 # In a scope this small no term is common.
 _FEW = 10
 # Turns further apart than this begin another episode of their session.
