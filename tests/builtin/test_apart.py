@@ -39,6 +39,7 @@ def both_stay(earlier: str, later: str) -> None:
         ("I live in Bergen.", "I live in Bergen with my aunt."),
         ("I live in Bergen.", "Since my wedding I live in Bergen."),
         ("我住在青岛。", "我和姑姑住在青岛。"),
+        ("我住在青岛。", "我去年住在青岛。"),
         ("I smoke a pipe.", "I smoked a pipe."),
         ("The spare key is under the mat.", "The spare key is behind the mat."),
         ("I plan to keep bees.", "I keep bees."),

@@ -23,7 +23,7 @@ class Attribute:
         single: one value at a time.
         value: as written.
         position: where the value (or else the wording) begins.
-        start: where the wording with its value begins.
+        start: where the wording with its value begins, after the words that say whom it is told of.
         end: where it ends.
     """
 
@@ -39,21 +39,23 @@ class Attribute:
 
 def attributes_of(folded: str, language: Language) -> tuple[Attribute, ...]:
     """All attributes that wording in ``folded`` (text folded by the pack) tells, in order of the text."""
-    found = (_attribute(rule, folded, compiled(language.value_end)) for rule in language.attributes)
+    found = (_attribute(rule, folded, language) for rule in language.attributes)
     return tuple(sorted((item for item in found if item), key=lambda item: (item.position, item.name)))
 
 
-def _attribute(rule: AttributeRule, folded: str, value_end: re.Pattern[str]) -> Attribute | None:
+def _attribute(rule: AttributeRule, folded: str, language: Language) -> Attribute | None:
     match = compiled(rule.pattern).search(folded)
     if match is None or (rule.exclude and compiled(rule.exclude).search(folded)):
         return None
     group = next((index for index, value in enumerate(match.groups(), 1) if value), 0)
     value = match.group(group).strip()
-    over = value_end.search(value, 1)
+    over = compiled(language.value_end).search(value, 1)
     value = value[: over.start()].strip() if over else value
     position = match.start(group)
     end = match.end() if match.end() > match.end(group) else position + len(value)
-    return Attribute(rule.name, value, rule.kind, rule.single, rule.group, position, match.start(), end)
+    lead = compiled(language.subject["lead"]).match(folded, match.start())
+    start = min(lead.end(), position) if lead else match.start()
+    return Attribute(rule.name, value, rule.kind, rule.single, rule.group, position, start, end)
 
 
 @lru_cache(maxsize=4096)
