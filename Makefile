@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find src -name '*.py' -o -name '*.sql' -o -name '*.toml')
 
-.PHONY: help setup demo test test-all lint types format bench docs clean
+.PHONY: help setup demo test test-all lint types format bench train docs clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ format: $(VENV)/dev ## format and fix what can be fixed
 bench: $(VENV)/installed ## a short benchmark of speed
 	$(BIN)/memwell bench speed --quick
 
+train: $(VENV)/train ## make the decision model again; see training/README.md
+	$(BIN)/python training/train.py
+
 docs: $(VENV)/dev ## run every snippet of the README and the documentation
 	$(BIN)/python -m pytest tests/docs
 
@@ -54,4 +57,9 @@ $(VENV)/installed: $(VENV)/bin/python pyproject.toml $(SOURCES)
 # An installation for work: editable, with the tools.
 $(VENV)/dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+# The same with what training needs.
+$(VENV)/train: $(VENV)/dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,train]'
 	@touch $@

@@ -12,7 +12,9 @@ from memwell.builtin.embedder import bundled_embedder
 from memwell.builtin.extractor import BuiltinExtractor
 from memwell.builtin.judge import BuiltinJudge
 from memwell.builtin.language import abbreviations, joints, load_languages
+from memwell.builtin.model.decide import bundled_model
 from memwell.builtin.question import BuiltinQuestionReader
+from memwell.builtin.rules import RuleJudge
 from memwell.builtin.system import SystemClock, TimeOrderedIds
 from memwell.engine.maintaining import Maintaining
 from memwell.engine.managing import Managing
@@ -67,8 +69,9 @@ def open_engine(
     ids = ids or TimeOrderedIds()
     languages = load_languages()
     embedder = embedder or bundled_embedder()
-    extractor = extractor or BuiltinExtractor(languages)
-    judge = judge or BuiltinJudge(languages)
+    model = bundled_model()
+    extractor = extractor or BuiltinExtractor(languages, model)
+    judge = judge or (BuiltinJudge(model) if model else RuleJudge(languages))
     location = settings.store_path.expanduser()
     store = SqliteStore(location, clock=clock)
     return Engine(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from memwell.builtin.attributes import same_subject
-from memwell.builtin.judge import BuiltinJudge
 from memwell.builtin.language import load_languages
+from memwell.builtin.rules import RuleJudge
 from memwell.domain.decision import Action, Situation
 from memwell.engine.ports import Comparison
-from tests.builtin.test_judge import BEFORE, as_head, candidates, decide
+from tests.builtin.test_rules import BEFORE, as_head, candidates, decide
 
 PACKS = {language.code: language for language in load_languages()}
 # As similar as two statements can be without being the same.
@@ -193,5 +193,5 @@ def test_a_shared_attribute_counts_beside_a_nearer_statement(
         heads.append(as_head(candidate, similarities[number], f"mem_{number}", BEFORE))
     (candidate,) = candidates(later)
     comparison = Comparison(candidate, later, tuple(heads), (Situation.TARGET, Situation.TARGET))
-    (verdict,) = BuiltinJudge().judge([comparison])
+    (verdict,) = RuleJudge().judge([comparison])
     assert (verdict.action, verdict.targets) == (Action.OVERRIDE, (0,))

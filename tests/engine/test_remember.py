@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memwell import Memory
 from memwell.builtin.extractor import BuiltinExtractor
-from memwell.builtin.judge import BuiltinJudge
+from memwell.builtin.rules import RuleJudge
 from memwell.domain.decision import Action
 from memwell.domain.evidence import Evidence
 from memwell.domain.memory import Polarity, State
@@ -207,7 +207,7 @@ class _Meddler:
         if self.left and self.other is not None:
             self.left -= 1
             self.other.add(f"I live in Oslo. My locker is number {self.left}.", at=START)
-        return BuiltinJudge().judge(comparisons)
+        return RuleJudge().judge(comparisons)
 
 
 @pytest.fixture

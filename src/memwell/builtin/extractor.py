@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from memwell.builtin import times
 from memwell.builtin.attributes import SOMEONE, USER, attributes_of, subject_of
 from memwell.builtin.language import Language, choose_language, compiled, load_languages
+from memwell.builtin.model.decide import DecisionModel
+from memwell.builtin.relations import load_thresholds
 from memwell.builtin.statements import (
     is_plain_statement,
     kind_of,
@@ -30,6 +32,8 @@ _UNKNOWN_CONFIDENCE = 0.7
 _HEDGED_CONFIDENCE = 0.5
 # Sentences whose clauses may hold a statement all the same: "Since I can't eat nuts, what should I bake?"
 _WITH_RIDERS = frozenset({"question", "order"})
+# Sentences that may tell something lasting all the same: "Which gloves for a latex allergy like mine?"
+_OPEN = frozenset({"question", "order", "mood"})
 _FORMED_BY = {Speaker.OBSERVED: FormedBy.OBSERVED, Speaker.IMPORT: FormedBy.IMPORTED}
 
 
@@ -54,12 +58,17 @@ class _Reading:
 
 
 class BuiltinExtractor:
-    """Proposes each durable sentence, or clauses of it that state different things; passes the rest with a reason."""
+    """Proposes each durable sentence, or clauses of it that state different things; passes the rest with a reason.
 
-    name = "builtin/1"
+    Args:
+        model: asked whether a question, an order or a mood tells something lasting all the same; without it none does,
+            unless a clause of it is a statement by itself.
+    """
 
-    def __init__(self, languages: tuple[Language, ...] | None = None) -> None:
+    def __init__(self, languages: tuple[Language, ...] | None = None, model: DecisionModel | None = None) -> None:
         self._languages = languages
+        self._model = model
+        self.name = f"builtin/2+{model.name}" if model else "builtin/2"
 
     def extract(self, turns: Sequence[Turn], context: Sequence[Evidence]) -> Extraction:
         """See ``ports.Extractor``. Every message is read by itself, so ``context`` changes nothing."""
@@ -73,10 +82,15 @@ class BuiltinExtractor:
             if turn.evidence.speaker is not Speaker.USER:
                 continue
             language = choose_language(turn.evidence.content, languages)
-            found, left = _read_turn(_reading(turn, language))
+            found, left = _read_turn(_reading(turn, language), self._tells_nothing)
             proposals.extend(found)
             passed.extend(left)
         return Extraction(tuple(proposals), tuple(passed))
+
+    def _tells_nothing(self, sentence: str, message: str) -> bool:
+        if self._model is None:
+            return True
+        return self._model.decide(sentence, message, ()).free["RAW_ONLY"] > load_thresholds()["tells_nothing"]
 
 
 def _whole(turn: Turn) -> list[Proposal]:
@@ -111,13 +125,15 @@ def _reading(turn: Turn, language: Language) -> _Reading:
     )
 
 
-def _read_turn(reading: _Reading) -> tuple[list[Proposal], list[Passed]]:
+def _read_turn(reading: _Reading, tells_nothing: Callable[[str, str], bool]) -> tuple[list[Proposal], list[Passed]]:
     proposals: list[Proposal] = []
     passed: list[Passed] = []
     previous: str | None = None
     for index, span in enumerate(reading.turn.sentences):
         reason = _reason(reading, span)
         riders = _riders(reading, span) if reason in _WITH_RIDERS else []
+        if not riders and reason in _OPEN and not tells_nothing(reading.turn.text(span), reading.turn.evidence.content):
+            reason = None
         if reason is not None and not riders:
             passed.append(Passed(reading.turn.evidence.id, span, reason))
             continue

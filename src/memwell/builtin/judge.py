@@ -1,106 +1,132 @@
-"""The keyless judge: rules for what is certain, and few, cautious ones for the rest; when unsure, both stay."""
+"""The keyless judge: rules for what is certain, the local decision model for the rest; when unsure, both stay."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from memwell.builtin.language import Language, load_languages
-from memwell.builtin.relations import Constants, Relation, Statement, Wording, load_constants, relate, wording
+from memwell.builtin.model.decide import Answer, DecisionModel
+from memwell.builtin.model.layout import SLOTS
+from memwell.builtin.relations import load_thresholds
 from memwell.domain.decision import ALLOWED, Action, Candidate, Situation
-from memwell.domain.segments import sentences
+from memwell.domain.text import normal_form
 from memwell.engine.ports import Comparison, Head, Verdict
 
-# Which relation counts where several heads have one; repeats first, since then nothing else is said.
-_ORDER = (Action.SKIP, Action.CORRECT, Action.NEGATE, Action.OVERRIDE, Action.CONFLICT)
+_REASONS: Mapping[Action, str] = {
+    Action.OVERRIDE: "replaces: same thing, later",
+    Action.CORRECT: "corrects: the earlier was a mistake",
+    Action.NEGATE: "ends: no longer so",
+    Action.SKIP: "repeats: known already",
+    Action.CONFLICT: "conflicts: said otherwise, both stay",
+    Action.HISTORICAL: "older report: was so before",
+    Action.TEMPORAL: "limited period",
+    Action.RAW_ONLY: "nothing lasting",
+    Action.SUPPLEMENT: "adds: leaves what is known standing",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A relation to one head, and how likely it is."""
+
+    action: Action
+    index: int
+    probability: float
 
 
 class BuiltinJudge:
-    """Deterministic rules; see ``relations.relate``."""
+    """Weighs each candidate against the heads beside it; see ``DecisionModel``.
 
-    name = "builtin/1"
+    An action is taken where its probability reaches the threshold that its cost sets; the confidence of a verdict is
+    that probability. Certain without the model: the very same words again are a repeat; a report older than what it
+    bears on never replaces it; what is hedged or holds for a stated period retires nothing.
+    """
+
     local = True
 
-    def __init__(self, languages: tuple[Language, ...] | None = None, constants: Constants | None = None) -> None:
-        self._languages = languages
-        self._constants = constants
-        self._wording = lru_cache(maxsize=4096)(self._read)
+    def __init__(self, model: DecisionModel, thresholds: Mapping[str, float] | None = None) -> None:
+        self._model = model
+        self._thresholds = thresholds or load_thresholds()
+        self.name = f"builtin/{model.name}"
 
     def judge(self, comparisons: Sequence[Comparison]) -> list[Verdict]:
         """See ``ports.Judge``."""
-        return [self._verdict(comparison) for comparison in comparisons]
+        return [_repeated(comparison) or self._weighed(comparison) for comparison in comparisons]
 
-    def _read(self, text: str) -> Wording:
-        return wording(text, self._languages or load_languages())
+    def _weighed(self, comparison: Comparison) -> Verdict:
+        candidate = comparison.candidate
+        older = [i for i, situation in enumerate(comparison.situations) if situation is Situation.OLDER_SOURCE]
+        later = _shown([i for i in range(len(comparison.heads)) if i not in older], comparison)
+        answer = self._model.decide(
+            candidate.content,
+            comparison.message,
+            [(head.content, (candidate.said_at - head.said_at).days) for head in (comparison.heads[i] for i in later)],
+        )
+        choices = [choice for i in older[:SLOTS] if (choice := self._reported(comparison, i)) is not None]
+        choices += self._related(candidate, answer, later)
+        if choices:
+            best = max(choices, key=lambda choice: (choice.probability, -choice.index))
+            return _verdict(best.action, (best.index,), best.probability)
+        return self._free(candidate, answer)
 
-    def _verdict(self, comparison: Comparison) -> Verdict:
-        constants = self._constants or load_constants()
-        candidate = self._candidate(comparison.candidate)
-        corrects = self._corrects(comparison, candidate)
-        relations = []
-        for index, head in enumerate(comparison.heads):
-            older = comparison.situations[index] is Situation.OLDER_SOURCE
-            earlier, later = (candidate, self._head(head)) if older else (self._head(head), candidate)
-            relation = relate(earlier, later, head.similarity, corrects and not older, constants)
-            if older and relation.action.retires:
-                reason = f"older report; {relation.reason}"
-                relation = Relation(Action.HISTORICAL, relation.confidence, reason, relation.by_attribute)
-            meant = relation.by_attribute or self._is_nearest(head, comparison.heads, constants)
-            if relation.action.retires and not meant:
-                continue
-            if relation.action in ALLOWED[comparison.situations[index]] and relation.action is not Action.SUPPLEMENT:
-                relations.append((_rank(relation), -relation.confidence, -head.similarity, index, relation))
-        if relations:
-            *_, similarity, index, relation = min(relations, key=lambda item: item[:4])
-            return Verdict(relation.action, (index,), relation.confidence, f"{relation.reason}, {-similarity:.2f}")
+    def _related(self, candidate: Candidate, answer: Answer, indexes: Sequence[int]) -> list[_Choice]:
+        """The relations to heads that are likely enough."""
+        choices = []
+        for index, shares in zip(indexes, answer.relations, strict=True):
+            retiring = {action: share for name, share in shares.items() if (action := Action(name)).retires}
+            total = sum(retiring.values())
+            if total >= self._thresholds["retire"] and not candidate.hedged and not candidate.limited:
+                choices.append(_Choice(max(retiring, key=lambda action: retiring[action]), index, total))
+            choices += [
+                _Choice(Action(name), index, shares[name])
+                for name in ("SKIP", "CONFLICT")
+                if shares[name] >= self._thresholds[name.lower()]
+            ]
+        return choices
+
+    def _reported(self, comparison: Comparison, index: int) -> _Choice | None:
+        """What a candidate is to a head that was said later: the same already, or what was so before."""
+        candidate, head = comparison.candidate, comparison.heads[index]
+        days = (head.said_at - candidate.said_at).days
+        (shares,) = self._model.decide(head.content, head.content, [(candidate.content, days)]).relations
+        replaced = sum(share for name, share in shares.items() if Action(name).retires)
+        if replaced >= self._thresholds["historical"]:
+            return _Choice(Action.HISTORICAL, index, replaced)
+        if shares["SKIP"] >= self._thresholds["skip"]:
+            return _Choice(Action.SKIP, index, shares["SKIP"])
+        return None
+
+    def _free(self, candidate: Candidate, answer: Answer) -> Verdict:
+        shares = answer.free
         if candidate.limited:
-            return Verdict(Action.TEMPORAL, (), constants.confidence["period"], "limited period")
-        return Verdict(Action.SUPPLEMENT, (), constants.confidence["independent"], "independent")
-
-    def _is_nearest(self, head: Head, heads: Sequence[Head], constants: Constants) -> bool:
-        """Whether hardly another head is more similar."""
-        best = max(other.similarity for other in heads)
-        return head.similarity >= best - constants.similarity["behind_nearest"]
-
-    def _candidate(self, candidate: Candidate) -> Statement:
-        words = self._wording(candidate.content)
-        return Statement(
-            text=candidate.content,
-            wording=words,
-            kind=candidate.kind,
-            subject=candidate.subject,
-            polarity=candidate.polarity,
-            hedged=candidate.hedged,
-            limited=candidate.limited or (words.has("limit") and not words.has("not_limit")),
-        )
-
-    def _head(self, head: Head) -> Statement:
-        return Statement(
-            text=head.content,
-            wording=self._wording(head.content),
-            kind=head.kind,
-            subject=head.subject,
-            polarity=head.polarity,
-            limited=head.valid_until is not None,
-        )
-
-    def _corrects(self, comparison: Comparison, candidate: Statement) -> bool:
-        """The sentence, or the one before it in its message, says that something was wrong.
-
-        A sentence that only announces a correction ("I had the year wrong. It is 2019.") leaves it to the next one.
-        """
-        before, found, after = comparison.message.partition(comparison.candidate.content)
-        words = candidate.wording
-        if _says_wrong(words):
-            return bool(words.numbers or words.names or words.attributes) or not after.strip()
-        preceding = sentences(before)[-1:] if found else ()
-        return any(self._wording(before[span.start : span.end]).has("correction") for span in preceding)
+            return _verdict(Action.TEMPORAL, (), max(shares["TEMPORAL"], 0.5))
+        if shares["RAW_ONLY"] >= self._thresholds["raw_only"]:
+            return _verdict(Action.RAW_ONLY, (), shares["RAW_ONLY"])
+        if shares["TEMPORAL"] >= self._thresholds["temporal"]:
+            return _verdict(Action.TEMPORAL, (), shares["TEMPORAL"])
+        return _verdict(Action.SUPPLEMENT, (), shares["SUPPLEMENT"])
 
 
-def _says_wrong(words: Wording) -> bool:
-    """Beside a word for a change, "actually" corrects nothing."""
-    return words.has("correction") or (words.has("weak_correction") and not words.has("change"))
+def _repeated(comparison: Comparison) -> Verdict | None:
+    words = normal_form(comparison.candidate.content)
+    for index, head in enumerate(comparison.heads):
+        if normal_form(head.content) == words and Action.SKIP in ALLOWED[comparison.situations[index]]:
+            return Verdict(Action.SKIP, (index,), 1.0, "repeats: same words")
+    return None
 
 
-def _rank(relation: Relation) -> int:
-    return -1 if relation.action is Action.HISTORICAL else _ORDER.index(relation.action)
+def _shown(indexes: Sequence[int], comparison: Comparison) -> list[int]:
+    """The heads that the model weighs: those of the candidate's attribute, then the nearest."""
+    candidate = comparison.candidate
+
+    def tells_the_same(head: Head) -> bool:
+        told = candidate.attribute is not None and head.attribute == candidate.attribute
+        return told and head.subject == candidate.subject
+
+    first = sorted(indexes, key=lambda i: (not tells_the_same(comparison.heads[i]), i))
+    return first[:SLOTS]
+
+
+def _verdict(action: Action, targets: tuple[int, ...], probability: float) -> Verdict:
+    confidence = round(min(max(probability, 0.0), 1.0), 4)
+    return Verdict(action, targets, confidence, f"{_REASONS[action]}, {confidence:.2f}")
