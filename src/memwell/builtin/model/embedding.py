@@ -18,8 +18,10 @@ _START, _END = 0, 2
 # Word pieces that the model takes at a time, without start and end: a longer text is read in windows of that many.
 _WINDOW = 510
 # Tokens of a batch; more do not go faster and take memory.
-_BATCH = 2048
+_BATCH = 1024
 _MOST_THREADS = 4
+# Level of onnxruntime's log from which it writes to standard error.
+_ERRORS = 3
 
 
 class TextEncoder:
@@ -36,6 +38,7 @@ class TextEncoder:
         self._places = weights.tensor("emb.pos", (-1, _HIDDEN)) + weights.tensor("emb.type", (-1, _HIDDEN))[0]
         # The session reads the values where they are, so they have to live as long as it does.
         self._session, self._values = _session(weights)
+        weights.release()
 
     def means(self, texts: Sequence[str]) -> Matrix:
         """One vector a text, shape ``(len(texts), 384)``, not normalised.
@@ -91,6 +94,7 @@ def _session(weights: EncoderWeights) -> tuple[Any, list[Any]]:
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     # Kept memory makes nothing faster here, and long texts would leave hundreds of megabytes of it behind.
     options.enable_cpu_mem_arena = False
+    options.log_severity_level = _ERRORS
     options.intra_op_num_threads = min(_MOST_THREADS, _cores())
     # Threads that spin while they wait fight over the cores as soon as anything else runs.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")

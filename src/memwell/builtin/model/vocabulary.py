@@ -103,7 +103,7 @@ def normal(text: str) -> str:
 def _hashes(data: bytes, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The hash of each run of ``lengths`` bytes at ``starts``, shape of both ``(runs,)``."""
     words = np.ndarray(len(data) + 1, "<u8", data + bytes(_WORD), strides=(1,))
-    hashes = (words[starts] & _MASKS[np.minimum(lengths, _WORD)]) * np.uint64(_FACTOR)
+    hashes: np.ndarray = (words[starts] & _MASKS[np.minimum(lengths, _WORD)]) * np.uint64(_FACTOR)
     factor = _FACTOR
     for done in range(_WORD, int(lengths.max(initial=0)), _WORD):
         factor = factor * _FACTOR % (1 << 64)

@@ -87,7 +87,8 @@ class EncoderWeights:
             inputs: columns of the matrix, a multiple of 32.
 
         Returns:
-            The weights, two neighbours a byte, shape ``(rows, inputs / 32, 16)``, and the scales, ``(rows * inputs / 32,)``.
+            The weights, two neighbours a byte, shape ``(rows, inputs / 32, 16)``; the scales, shape
+            ``(rows * inputs / 32,)``.
         """
         _, offset, size = self._tensors[name]
         blocks = np.frombuffer(self._data, _BLOCK_TYPE, size // _BLOCK_BYTES, offset)
@@ -101,10 +102,16 @@ class EncoderWeights:
         shaped = weights.view(np.uint8).reshape(-1, inputs // _BLOCK, _BLOCK // 2)
         return shaped, blocks["scale"].astype(np.float32)
 
+    def release(self) -> None:
+        """Give back the memory of the pages read so far; the system reads them anew where they are asked for again."""
+        self._data.madvise(mmap.MADV_DONTNEED)
+
     @cached_property
     def _pieces(self) -> Vocabulary:
         blob = self._data[self._text[0] : self._text[1]]
-        return Vocabulary(blob, self._offsets, self._scores, self._unknown)
+        vocabulary = Vocabulary(blob, self._offsets, self._scores, self._unknown)
+        self.release()
+        return vocabulary
 
     def pieces(self, text: str) -> list[int]:
         """See ``Vocabulary.pieces``."""
