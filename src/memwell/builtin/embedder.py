@@ -65,8 +65,8 @@ class BundledEmbedder:
     unrelated texts lie near 0. The mean of passages serves questions too: a mean of their own would take out of them
     what sets a question apart from a statement, and recall falls.
 
-    Safe for threads without a lock, since the session keeps no state between calls. Not for use in a child that was
-    forked after the first use, since onnxruntime's threads do not survive a fork: spawn children.
+    Safe for threads without a lock, since the session keeps no state between calls. A child that is forked after the
+    first use has none of onnxruntime's threads, and hangs when it ends in the ordinary way: spawn children.
 
     Attributes:
         model: changes with the weights and with the mean.

@@ -27,7 +27,7 @@ _ERRORS = 3
 class TextEncoder:
     """The mean vector of the tokens of a text.
 
-    Safe for threads. The threads of onnxruntime do not survive a fork.
+    Safe for threads, but not to be carried over a fork.
 
     Args:
         weights: the file with the weights, which stays open.
