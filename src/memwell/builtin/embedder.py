@@ -52,9 +52,9 @@ class _Lazy:
 
 def _load_encoder() -> Any:
     from memwell.builtin.model.embedding import TextEncoder
-    from memwell.builtin.model.weights import EncoderWeights
+    from memwell.builtin.model.weights import shared_weights
 
-    return TextEncoder(EncoderWeights())
+    return TextEncoder(shared_weights())
 
 
 class BundledEmbedder:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 import struct
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -116,6 +116,12 @@ class EncoderWeights:
     def pieces(self, text: str) -> list[int]:
         """See ``Vocabulary.pieces``."""
         return self._pieces.pieces(text)
+
+
+@cache
+def shared_weights() -> EncoderWeights:
+    """The one view of the installed file that all models of a process share, and with it one table of word pieces."""
+    return EncoderWeights()
 
 
 def _installed() -> Path:
