@@ -71,7 +71,7 @@ def open_engine(
     embedder = embedder or bundled_embedder()
     model = bundled_model()
     extractor = extractor or BuiltinExtractor(languages, model)
-    judge = judge or (BuiltinJudge(model) if model else RuleJudge(languages))
+    judge = judge or (BuiltinJudge(model, RuleJudge(languages)) if model else RuleJudge(languages))
     location = settings.store_path.expanduser()
     store = SqliteStore(location, clock=clock)
     return Engine(

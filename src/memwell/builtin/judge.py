@@ -1,13 +1,14 @@
-"""The keyless judge: rules for what is certain, the local decision model for the rest; when unsure, both stay."""
+"""The keyless judge: rules on wording and the local decision model together; when unsure, both stay."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memwell.builtin.model.decide import Answer, DecisionModel
+from memwell.builtin.model.decide import Answer, DecisionModel, mean
 from memwell.builtin.model.layout import SLOTS
 from memwell.builtin.relations import load_thresholds
+from memwell.builtin.rules import RuleJudge
 from memwell.domain.decision import ALLOWED, Action, Candidate, Situation
 from memwell.domain.text import normal_form
 from memwell.engine.ports import Comparison, Head, Verdict
@@ -35,17 +36,22 @@ class _Choice:
 
 
 class BuiltinJudge:
-    """Weighs each candidate against the heads beside it; see ``DecisionModel``.
+    """Weighs each candidate against the heads beside it, by rules on wording and by ``DecisionModel``.
 
-    An action is taken where its probability reaches the threshold that its cost sets; the confidence of a verdict is
-    that probability. Certain without the model: the very same words again are a repeat; a report older than what it
-    bears on never replaces it; what is hedged or holds for a stated period retires nothing.
+    An action is taken where a rule is sure of it, or where the model's probability reaches the threshold that its cost
+    sets; of several, the likeliest. The model is asked twice, with the message and with the sentence alone, and must be
+    convinced on average: what a message tells elsewhere is not what this sentence tells. Other statements of the same
+    message are left to the rules. Certain without the model: the very same words again are a repeat; a report older
+    than what it bears on never replaces it; what is hedged or holds for a stated period retires nothing.
     """
 
     local = True
 
-    def __init__(self, model: DecisionModel, thresholds: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self, model: DecisionModel, rules: RuleJudge | None = None, thresholds: Mapping[str, float] | None = None
+    ) -> None:
         self._model = model
+        self._rules = rules or RuleJudge()
         self._thresholds = thresholds or load_thresholds()
         self.name = f"builtin/{model.name}"
 
@@ -54,20 +60,28 @@ class BuiltinJudge:
         return [_repeated(comparison) or self._weighed(comparison) for comparison in comparisons]
 
     def _weighed(self, comparison: Comparison) -> Verdict:
-        candidate = comparison.candidate
-        older = [i for i, situation in enumerate(comparison.situations) if situation is Situation.OLDER_SOURCE]
-        later = _shown([i for i in range(len(comparison.heads)) if i not in older], comparison)
-        answer = self._model.decide(
-            candidate.content,
-            comparison.message,
-            [(head.content, (candidate.said_at - head.said_at).days) for head in (comparison.heads[i] for i in later)],
-        )
+        by_rule, situations = self._rules.judge([comparison])[0], comparison.situations
+        older = [i for i, situation in enumerate(situations) if situation is Situation.OLDER_SOURCE]
+        shown = _shown([i for i, situation in enumerate(situations) if situation is Situation.TARGET], comparison)
+        answer = self._answer(comparison, shown)
         choices = [choice for i in older[:SLOTS] if (choice := self._reported(comparison, i)) is not None]
-        choices += self._related(candidate, answer, later)
-        if choices:
-            best = max(choices, key=lambda choice: (choice.probability, -choice.index))
+        choices += self._related(comparison.candidate, answer, shown)
+        best = max(choices, key=lambda choice: (choice.probability, -choice.index), default=None)
+        if by_rule.targets and (best is None or by_rule.confidence >= best.probability):
+            return by_rule
+        if best is not None:
             return _verdict(best.action, (best.index,), best.probability)
-        return self._free(candidate, answer)
+        return self._free(comparison.candidate, answer)
+
+    def _answer(self, comparison: Comparison, shown: Sequence[int]) -> Answer:
+        """The model's answers with the message and for the sentence alone, on average."""
+        candidate = comparison.candidate
+        heads = [comparison.heads[i] for i in shown]
+        memories = [(head.content, (candidate.said_at - head.said_at).days) for head in heads]
+        alone = self._model.decide(candidate.content, candidate.content, memories)
+        if comparison.message.strip() == candidate.content.strip():
+            return alone
+        return mean(alone, self._model.decide(candidate.content, comparison.message, memories))
 
     def _related(self, candidate: Candidate, answer: Answer, indexes: Sequence[int]) -> list[_Choice]:
         """The relations to heads that are likely enough."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import as_file, files
@@ -23,7 +23,7 @@ from memwell.builtin.model.layout import (
     gap_class,
     sequence,
 )
-from memwell.builtin.model.weights import EncoderWeights
+from memwell.builtin.model.weights import EncoderWeights, shared_weights
 from memwell.engine.ports import Matrix
 
 _CLASSES = {
@@ -48,6 +48,16 @@ class Answer:
     relations: tuple[dict[str, float], ...]
     free: dict[str, float]
     sentence: dict[str, tuple[str, float]]
+
+
+def mean(first: Answer, second: Answer) -> Answer:
+    """Two answers on the same memories, on average; the sentence's traits are the first one's."""
+
+    def between(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
+        return {name: (share + other[name]) / 2 for name, share in one.items()}
+
+    pairs = zip(first.relations, second.relations, strict=True)
+    return Answer(tuple(between(*pair) for pair in pairs), between(first.free, second.free), first.sentence)
 
 
 class DecisionModel:
@@ -113,7 +123,7 @@ def _load() -> tuple[EncoderWeights, Any, dict[str, Matrix]]:
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     with (folder / "heads.npz").open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         heads = {name: arrays[name].astype(np.float32) for name in arrays.files}
-    return EncoderWeights(), session, heads
+    return shared_weights(), session, heads
 
 
 def _answer(encoded: Matrix, slots: np.ndarray, memories: int, heads: dict[str, Matrix]) -> Answer:
