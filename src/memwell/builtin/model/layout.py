@@ -31,7 +31,7 @@ def gap_class(days: int) -> int:
 
 def beside(sentence: str, message: str) -> tuple[str, str]:
     """What the message says before and after ``sentence``; all of it is before where it does not hold the sentence."""
-    before, _, after = message.partition(sentence)
+    before, _, after = message.partition(sentence) if sentence else (message, "", "")
     return before.strip(), after.strip()
 
 
