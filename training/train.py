@@ -123,6 +123,7 @@ def main() -> None:
     card = {
         "examples": len(examples),
         "data_sha256": data_hash(paths),
+        "files": [path.name for path in paths],
         "seed": given.seed,
         "epochs": given.epochs,
         "layers": DEPTH,
