@@ -36,7 +36,6 @@ class Scripted(DecisionModel):
         return Answer(
             tuple({**nothing, **self.table.get(text, {})} for text, _ in memories),
             {**dict.fromkeys(FREE, 0.0), **self.free},
-            {},
         )
 
 

@@ -1,4 +1,4 @@
-"""What the rules decide where the decision model cannot run, with similarities given."""
+"""What the rules on wording decide, with similarities given."""
 
 from __future__ import annotations
 

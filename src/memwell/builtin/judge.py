@@ -113,7 +113,7 @@ class BuiltinJudge:
     def _free(self, candidate: Candidate, answer: Answer) -> Verdict:
         shares = answer.free
         if candidate.limited:
-            return _verdict(Action.TEMPORAL, (), max(shares["TEMPORAL"], 0.5))
+            return _verdict(Action.TEMPORAL, (), shares["TEMPORAL"])
         if shares["RAW_ONLY"] >= self._thresholds["raw_only"]:
             return _verdict(Action.RAW_ONLY, (), shares["RAW_ONLY"])
         if shares["TEMPORAL"] >= self._thresholds["temporal"]:

@@ -1,4 +1,4 @@
-"""The judge where the decision model cannot run: cautious rules on wording; when unsure, both stay."""
+"""Cautious rules on wording: beside the decision model, or alone where it cannot run; when unsure, both stay."""
 
 from __future__ import annotations
 

@@ -12,27 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from memwell.builtin.model.layout import (
-    ATTRIBUTES,
-    FREE,
-    KINDS,
-    RELATIONS,
-    SLOTS,
-    SUBJECTS,
-    beside,
-    gap_class,
-    sequence,
-)
+from memwell.builtin.model.layout import FREE, RELATIONS, SLOTS, beside, gap_class, sequence
 from memwell.builtin.model.weights import EncoderWeights, shared_weights
 from memwell.engine.ports import Matrix
-
-_CLASSES = {
-    "kind": KINDS,
-    "about": SUBJECTS,
-    "attribute": ATTRIBUTES,
-    "single": ("", "single"),
-    "hedged": ("", "hedged"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +24,20 @@ class Answer:
     Attributes:
         relations: for each memory, the probability of each relation to it.
         free: the probability of each decision without a target.
-        sentence: for each trait of the sentence itself, its likeliest class and that class's probability.
     """
 
     relations: tuple[dict[str, float], ...]
     free: dict[str, float]
-    sentence: dict[str, tuple[str, float]]
 
 
 def mean(first: Answer, second: Answer) -> Answer:
-    """Two answers on the same memories, on average; the sentence's traits are the first one's."""
+    """Two answers on the same memories, on average."""
 
     def between(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
         return {name: (share + other[name]) / 2 for name, share in one.items()}
 
     pairs = zip(first.relations, second.relations, strict=True)
-    return Answer(tuple(between(*pair) for pair in pairs), between(first.free, second.free), first.sentence)
+    return Answer(tuple(between(*pair) for pair in pairs), between(first.free, second.free))
 
 
 class DecisionModel:
@@ -142,10 +122,6 @@ def _answer(encoded: Matrix, slots: np.ndarray, memories: int, heads: dict[str, 
             dict(zip(RELATIONS, shares[count * i : count * i + count], strict=True)) for i in range(memories)
         ),
         free=dict(zip(FREE, shares[count * memories :], strict=True)),
-        sentence={
-            name: _likeliest(said @ heads[f"{name}_w"] + heads[f"{name}_b"], classes)
-            for name, classes in _CLASSES.items()
-        },
     )
 
 
@@ -159,9 +135,3 @@ def _softmax(logits: Matrix) -> Matrix:
     shares = np.exp(logits - logits.max())
     out: Matrix = shares / shares.sum()
     return out
-
-
-def _likeliest(logits: Matrix, classes: tuple[str, ...]) -> tuple[str, float]:
-    shares = _softmax(logits)
-    best = int(shares.argmax())
-    return classes[best], float(shares[best])
