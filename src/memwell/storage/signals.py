@@ -50,12 +50,12 @@ def keyword_share(matches: Sequence[NDArray[np.intp]], lengths: Numbers) -> Floa
     share = np.zeros(count)
     if not telling:
         return share
-    norm = 1 + _K1 * (1 - _B + _B * lengths / max(float(lengths.mean()), 1.0))
+    mean = max(float(lengths.mean()), 1.0)
     reachable = 0.0
     for places in telling:
         idf = float(np.log1p((count - len(places) + 0.5) / (len(places) + 0.5)))
         reachable += idf * (_K1 + 1)
-        share[places] += idf * (_K1 + 1) / norm[places]
+        share[places] += idf * (_K1 + 1) / (1 + _K1 * (1 - _B + _B * lengths[places] / mean))
     return np.minimum(share / reachable, 1.0)
 
 

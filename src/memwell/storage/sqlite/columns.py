@@ -230,6 +230,13 @@ class Columns:
             seen &= (state == _CURRENT) & (to_micros(lens.now) < until)
         return seen
 
+    def unchanged_around(self, now: int) -> tuple[int, int]:
+        """From when until when no validity ends, around ``now``: half-open, microseconds."""
+        until = self._valid_until.rows
+        passed = until <= now
+        began = int(until[passed].max()) if passed.any() else -NEVER
+        return began, NEVER if passed.all() else int(until[~passed].min())
+
     def of_kinds(self, kinds: frozenset[Kind] | None) -> Mask:
         """Which rows are of one of ``kinds``; all where it is ``None``."""
         if kinds is None or self.unit is Unit.EVIDENCE:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memwell.domain.plan import Unit
 from memwell.storage.signals import Numbers, common_limit
@@ -15,35 +15,70 @@ from memwell.storage.stems import stems
 
 # Terms looked up for a question: the rarest. Rare terms decide; long questions in Chinese have dozens of pairs.
 _TERMS = 16
+# A scope that holds at least this share of all records is not named in a look-up: leaving out what is found of other
+# scopes costs less than reading the list of all that is in the scope.
+_MAIN_SCOPE = 0.25
 
 
 def term_matches(
-    connection: sqlite3.Connection, scope: int, unit: Unit, terms: Sequence[str], *, count: int
-) -> list[Numbers]:
-    """For each telling term the numbers of the scope's records that hold it, ascending; the rarest term first.
+    connection: sqlite3.Connection, scope: int, unit: Unit, terms: Sequence[str], numbers: Numbers, *, held: int
+) -> list[NDArray[np.intp]]:
+    """For each telling term the places in ``numbers`` of the records that hold it; if none is telling, for every term.
 
     Args:
-        count: number of the scope's records. A term that too many of them hold is left out, unless it is the first.
+        numbers: the visible records of the scope, ascending.
+        held: number of the scope's records, visible or not; or more.
     """
-    found: list[Numbers] = []
-    for term in _rarest(connection, unit, terms):
-        limit = -1 if not found else common_limit(count) + 1
-        rows = connection.execute(
-            f"SELECT rowid FROM {unit.value}_words WHERE {unit.value}_words MATCH ? LIMIT ?",
-            (f'scope : "{scope}" AND words : "{term}"', limit),
-        )
-        numbers = np.fromiter(chain.from_iterable(rows), np.int64)
-        if len(numbers) and len(numbers) != limit:
-            found.append(numbers)
+    table = "memories" if unit is Unit.MEMORY else "evidence"
+    last = connection.execute(f"SELECT max(no) FROM {table}").fetchone()[0] or 0
+    main = held >= _MAIN_SCOPE * last
+    lookup = _Lookup(connection, unit, None if main else scope)
+    # A list of this length cannot be of a telling term, even if it names every record that is not visible.
+    limit = common_limit(len(numbers)) + 1 + (last if main else held) - len(numbers)
+    found: list[NDArray[np.intp]] = []
+    common: list[str] = []
+    for term in _wanted(connection, unit, terms):
+        holding = lookup.records(term, limit)
+        if len(holding) == limit:
+            common.append(term)
+        elif len(holding):
+            found.append(_places(numbers, holding))
+    if not any(0 < len(places) <= common_limit(len(numbers)) for places in found):
+        found += [_places(numbers, lookup.records(term, -1)) for term in common]
     return found
 
 
-def _rarest(connection: sqlite3.Connection, unit: Unit, terms: Sequence[str]) -> list[str]:
-    """Those of ``terms`` that occur at all, each stem once, those of the fewest records first.
+class _Lookup:
+    """The numbers of the records that hold a term, of one scope or of all."""
+
+    def __init__(self, connection: sqlite3.Connection, unit: Unit, scope: int | None) -> None:
+        table = f"{unit.value}_words"
+        self._connection = connection
+        self._scope = "" if scope is None else f'scope : "{scope}" AND '
+        # One text instead of a row each: most of the time would go into the rows.
+        self._query = f"SELECT group_concat(rowid) FROM (SELECT rowid FROM {table} WHERE {table} MATCH ? LIMIT ?)"
+
+    def records(self, term: str, limit: int) -> Numbers:
+        """At most ``limit`` numbers; all if it is -1."""
+        values = (f'{self._scope}words : "{term}"', limit)
+        listed: str | None = self._connection.execute(self._query, values).fetchone()[0]
+        return np.zeros(0, np.int64) if listed is None else np.fromstring(listed, np.int64, sep=",")
+
+
+def _places(numbers: Numbers, holding: Numbers) -> NDArray[np.intp]:
+    places = np.minimum(np.searchsorted(numbers, holding), len(numbers) - 1)
+    found: NDArray[np.intp] = places[numbers[places] == holding]
+    return found
+
+
+def _wanted(connection: sqlite3.Connection, unit: Unit, terms: Sequence[str]) -> Iterable[str]:
+    """``terms``, each stem once; of many, those that occur in the fewest records.
 
     A term that SQLite cuts into several, or into none, is left out: the index was made from whole terms.
     """
     wanted = {parts[0]: term for term in terms if len(parts := stems(term)) == 1}
+    if len(wanted) <= _TERMS:
+        return wanted.values()
     query = (
         f"SELECT term FROM {unit.value}_vocabulary"
         " WHERE term IN (SELECT value FROM json_each(?)) AND col = 'words' ORDER BY doc, term LIMIT ?"
