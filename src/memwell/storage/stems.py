@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from functools import lru_cache
 from threading import Lock
 
@@ -35,3 +36,11 @@ def _tokenizer() -> _Tokenizer:
 def stems(term: str) -> tuple[str, ...]:
     """What a term is indexed as: mostly one stem; none where SQLite knows no letter of it."""
     return _tokenizer().stems(term)
+
+
+def stems_of(terms: Iterable[str]) -> dict[str, str]:
+    """The stem of each of ``terms``, in order of appearance, with the last term of it.
+
+    A term that is cut into several stems, or into none, is left out: the index was made from whole terms.
+    """
+    return {parts[0]: term for term in terms if len(parts := stems(term)) == 1}

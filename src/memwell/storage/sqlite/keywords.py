@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memwell.domain.plan import Unit
 from memwell.storage.signals import Numbers, common_limit
-from memwell.storage.stems import stems
+from memwell.storage.stems import stems_of
 
-# Terms looked up for a question: the rarest. Rare terms decide; long questions in Chinese have dozens of pairs.
-_TERMS = 16
 # A scope that holds at least this share of all records is not named in a look-up: leaving out what is found of other
 # scopes costs less than reading the list of all that is in the scope.
 _MAIN_SCOPE = 0.25
@@ -33,19 +30,15 @@ def term_matches(
     last = connection.execute(f"SELECT max(no) FROM {table}").fetchone()[0] or 0
     main = held >= _MAIN_SCOPE * last
     lookup = _Lookup(connection, unit, None if main else scope)
-    # A list of this length cannot be of a telling term, even if it names every record that is not visible.
-    limit = common_limit(len(numbers)) + 1 + (last if main else held) - len(numbers)
-    found: list[NDArray[np.intp]] = []
-    common: list[str] = []
-    for term in _wanted(connection, unit, terms):
-        holding = lookup.records(term, limit)
-        if len(holding) == limit:
-            common.append(term)
-        elif len(holding):
-            found.append(_places(numbers, holding))
-    if not any(0 < len(places) <= common_limit(len(numbers)) for places in found):
-        found += [_places(numbers, lookup.records(term, -1)) for term in common]
-    return found
+    telling = common_limit(len(numbers))
+    # A longer list cannot be of a telling term, even if it names every record that is not visible.
+    longest = telling + (last if main else held) - len(numbers)
+    wanted = stems_of(terms).values()
+    listed = (lookup.records(term, longest + 1) for term in wanted)
+    found = [_places(numbers, holding) for holding in listed if len(holding) <= longest]
+    if any(0 < len(places) <= telling for places in found):
+        return found
+    return [_places(numbers, lookup.records(term, -1)) for term in wanted]
 
 
 class _Lookup:
@@ -69,18 +62,3 @@ def _places(numbers: Numbers, holding: Numbers) -> NDArray[np.intp]:
     places = np.minimum(np.searchsorted(numbers, holding), len(numbers) - 1)
     found: NDArray[np.intp] = places[numbers[places] == holding]
     return found
-
-
-def _wanted(connection: sqlite3.Connection, unit: Unit, terms: Sequence[str]) -> Iterable[str]:
-    """``terms``, each stem once; of many, those that occur in the fewest records.
-
-    A term that SQLite cuts into several, or into none, is left out: the index was made from whole terms.
-    """
-    wanted = {parts[0]: term for term in terms if len(parts := stems(term)) == 1}
-    if len(wanted) <= _TERMS:
-        return wanted.values()
-    query = (
-        f"SELECT term FROM {unit.value}_vocabulary"
-        " WHERE term IN (SELECT value FROM json_each(?)) AND col = 'words' ORDER BY doc, term LIMIT ?"
-    )
-    return [wanted[row[0]] for row in connection.execute(query, (json.dumps(list(wanted)), _TERMS))]

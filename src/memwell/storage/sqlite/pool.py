@@ -30,10 +30,8 @@ def pool(
         held = sum(len(part.index.columns) for part in parts)
         matches = term_matches(connection, scope, unit, query.terms, records.numbers, held=held)
         keyword = keyword_share(matches, records.length)
-    episode = np.zeros(len(found), np.int64)
     if unit is Unit.EVIDENCE:
-        episode[found.order] = found.episode
-        keyword = with_context(keyword, found.order, found.episode)
+        keyword = with_context(keyword, found.follower)
     chosen = _chosen(records, similarity, keyword, query)
     cosine = similarity[chosen]
     rows = zip(
@@ -43,7 +41,7 @@ def pool(
         (found.session_names[code] for code in records.sessions[chosen].tolist()),
         records.positions[chosen].tolist(),
         (records.said_at[chosen] / 1e6).tolist(),
-        episode[chosen].tolist(),
+        found.episode[chosen].tolist(),
         records.about_user[chosen].tolist(),
         records.intact[chosen].tolist(),
         strict=True,
@@ -77,15 +75,15 @@ def _share(
 
 def _chosen(records: Records, similarity: Matrix, keyword: Floats, query: PoolQuery) -> NDArray[np.intp]:
     """Places of the contenders, ascending."""
-    chosen = [
-        best(similarity, query.limit),
-        best(np.where(keyword > 0, keyword, -np.inf), query.limit),
-        np.flatnonzero(np.isin(records.positions, query.positions)),
-    ]
+    chosen = np.zeros(len(records.numbers), np.bool_)
+    chosen[best(similarity, query.limit)] = True
+    chosen[best(np.where(keyword > 0, keyword, -np.inf), query.limit)] = True
+    if len(query.positions):
+        chosen |= np.isin(records.positions, query.positions)
     if query.periods:
         within = np.zeros(len(records.numbers), np.bool_)
         for period in query.periods:
             end = np.iinfo(np.int64).max if period.end is None else to_micros(period.end)
             within |= (records.said_at >= to_micros(period.start)) & (records.said_at < end)
-        chosen.append(best(np.where(within, similarity, -np.inf), query.limit))
-    return np.unique(np.concatenate(chosen))
+        chosen[best(np.where(within, similarity, -np.inf), query.limit)] = True
+    return np.flatnonzero(chosen)

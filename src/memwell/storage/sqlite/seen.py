@@ -49,21 +49,21 @@ class Seen:
 
     Attributes:
         session_names: the names behind ``records.sessions``.
-        order: places of the records, session by session; for memories, which have no episodes, empty.
-        episode: the episode of each of these places.
+        episode: the episode of each record; 0 for memories, which have none.
+        follower: for evidence the place of the record after it in its episode, -1 after the last; else empty.
     """
 
     records: Records
     session_names: Sequence[str]
-    order: NDArray[np.intp]
     episode: Numbers
+    follower: NDArray[np.intp]
 
     def __len__(self) -> int:
         return len(self.records.numbers)
 
     @property
     def bytes(self) -> int:
-        return self.records.bytes + self.order.nbytes + self.episode.nbytes
+        return self.records.bytes + self.episode.nbytes + self.follower.nbytes
 
 
 def visible_places(columns: Columns, visible: Mask, kinds: frozenset[Kind] | None) -> Places:
@@ -108,4 +108,4 @@ def seen(unit: Unit, records: Records, session_names: Sequence[str]) -> Seen:
     """``records`` with their episodes."""
     if unit is Unit.EVIDENCE:
         return Seen(records, session_names, *episodes(records.sessions, records.said_at))
-    return Seen(records, session_names, np.zeros(0, np.intp), np.zeros(0, np.int64))
+    return Seen(records, session_names, np.zeros(len(records.numbers), np.int64), np.zeros(0, np.intp))
