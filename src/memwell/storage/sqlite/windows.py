@@ -22,8 +22,9 @@ _BATCH_VALUES = 8192
 
 _MEMORIES = "SELECT v.record, v.data FROM memories r JOIN memory_vectors v ON v.record = r.no "
 _EVIDENCE = "SELECT v.record, v.data FROM evidence r JOIN evidence_vectors v ON v.record = r.no "
+# In the order of the index, so that nothing has to be sorted: that of the numbers, but for what changed later.
 _BASE = {Unit.MEMORY: _MEMORIES, Unit.EVIDENCE: _EVIDENCE}
-_CHANGED = "WHERE r.scope = ? AND r.changed > ? AND v.model = ? ORDER BY r.no"
+_CHANGED = "WHERE r.scope = ? AND r.changed > ? AND v.model = ? ORDER BY r.changed, r.no"
 _LISTED = "WHERE r.no IN (SELECT value FROM json_each(?)) AND v.model = ? ORDER BY r.no"
 
 
@@ -59,6 +60,8 @@ class Windows:
             dropped = np.isin(self._owner.rows, stale)
             self._gone += int(dropped.sum())
             self._owner.rows[dropped] = _GONE
+        else:
+            self._matrix.reserve(len(columns))
         self._take(columns, connection.execute(_BASE[columns.unit] + _CHANGED, (scope, after, self.model)))
 
     def read_listed(self, connection: sqlite3.Connection, columns: Columns, numbers: Numbers) -> None:
