@@ -15,7 +15,7 @@ from memwell.storage.sqlite.grown import BLOCK, Grown
 
 Blob = bytes
 _GONE = -1
-_CHUNK = 4096
+_CHUNK = 512  # rows read at a time: what they hold stays in the processor's cache
 # OpenBLAS shares products of more values than this among threads; one that must wait for a busy core costs more time
 # than sharing saves.
 _BATCH_VALUES = 8192
@@ -76,9 +76,10 @@ class Windows:
     def _add(self, columns: Columns, rows: Sequence[tuple[int, Blob]]) -> None:
         self._forget()
         width = self._matrix.rows.shape[1]
-        counts = [len(data) // (4 * width) for _, data in rows]
-        self._matrix.extend(np.frombuffer(b"".join(data for _, data in rows), "<f4").reshape(-1, width))
-        self._owner.extend(np.repeat(columns.places([no for no, _ in rows]), counts))
+        numbers, vectors = zip(*rows, strict=True)
+        counts = [size // (4 * width) for size in map(len, vectors)]
+        self._matrix.extend(np.frombuffer(b"".join(vectors), "<f4").reshape(-1, width))
+        self._owner.extend(np.repeat(columns.places(numbers), counts))
 
     def best(self, vector: Matrix, records: int) -> Matrix:
         """Highest dot product of ``vector`` with any window of each record; ``-inf`` where it has none.
