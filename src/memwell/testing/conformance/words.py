@@ -80,10 +80,11 @@ class WordCases(StoreCases):
         bobs = [operation for n in range(others) for operation in statement(f"b{n}", "tea", EMBEDDER, scope=BOB)]
         store.apply(make_plan("p0", *bobs, scope=BOB))
         hidden = ["tea and cars and rain"] * 30
-        for number, content in enumerate([*hidden, *["tea and cars"] * 12, "cars", *["rain"] * 107]):
-            store.apply(make_plan(f"p{number + 1}", *statement(str(number), content, EMBEDDER)))
-        for number in range(len(hidden)):
-            store.apply(make_plan(f"q{number}", Retire(f"mem_{number}", 1, State.ARCHIVED, "delete")))
+        contents = [*hidden, *["tea and cars"] * 12, "cars", *["rain"] * 107]
+        said = [part for number, content in enumerate(contents) for part in statement(str(number), content, EMBEDDER)]
+        store.apply(make_plan("p1", *said))
+        retired = (Retire(f"mem_{number}", 1, State.ARCHIVED, "delete") for number in range(len(hidden)))
+        store.apply(make_plan("p2", *retired))
         # Twelve of the 120 that are visible is a tenth; thirteen are more.
         tea = {f"mem_{number}" for number in range(30, 42)}
         assert {entry.record_id for entry in _matching(store, "tea cars")} == tea
