@@ -73,7 +73,8 @@ def date_nearness(pool: Sequence[PoolEntry], periods: Sequence[Validity]) -> Sco
 
 def ranked(pool: Sequence[PoolEntry], scores: Scores) -> list[int]:
     """Places in ``pool``, best score first; of equal scores by id, so that the order is always the same."""
-    return sorted(range(len(pool)), key=lambda i: (-float(scores[i]), pool[i].record_id))
+    keys = list(zip((-scores).tolist(), (entry.record_id for entry in pool), strict=True))
+    return sorted(range(len(pool)), key=keys.__getitem__)
 
 
 def one_of_each_turn_first(pool: Sequence[PoolEntry], order: Sequence[int]) -> list[int]:
@@ -82,8 +83,9 @@ def one_of_each_turn_first(pool: Sequence[PoolEntry], order: Sequence[int]) -> l
     first: list[int] = []
     later: list[int] = []
     for i in order:
-        (later if pool[i].position in seen else first).append(i)
-        seen.add(pool[i].position)
+        position = pool[i].position
+        (later if position in seen else first).append(i)
+        seen.add(position)
     return first + later
 
 

@@ -119,7 +119,8 @@ class _Looker:
         """Evidence in the running with its score, best first."""
         pool = self._pool(Unit.EVIDENCE, replace(self.lens, include_past=False), ())
         scores = turn_scores(pool, self.question.periods)
-        return [(pool[i], float(scores[i])) for i in ranked(pool, scores)]
+        values = scores.tolist()
+        return [(pool[i], values[i]) for i in ranked(pool, scores)]
 
     def memories(
         self, limit: int, turns: Sequence[tuple[PoolEntry, float]], kinds: frozenset[Kind]
@@ -185,6 +186,8 @@ class _Looker:
         if not self.relations:
             return {}
         ids = {i for m in memories for i in (*m.links.supersedes, *m.links.superseded_by, *m.links.conflicts_with)}
+        if not ids:
+            return {}
         records = self.view.memories(ids)
         evidence = self.view.evidence({s.evidence_id for m in records.values() for s in m.sources})
         open_lens = replace(self.lens, as_of=None, include_past=True, kinds=None)

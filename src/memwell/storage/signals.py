@@ -22,6 +22,8 @@ _B = 0.4
 _COMMON = 0.1
 # In a scope this small no term is common.
 _FEW = 10
+# Terms of a question that count: the rarest. Rare terms decide; long questions in Chinese have dozens of pairs.
+_TERMS = 16
 # Turns further apart than this begin another episode of their session.
 _PAUSE_MICROS = 30 * 60 * 1_000_000
 # Share of a turn's keyword score that each of the two turns after it gets: answers seldom repeat their question.
@@ -41,25 +43,26 @@ def keyword_share(matches: Sequence[NDArray[np.intp]], lengths: Numbers) -> Floa
     with it weigh little beside similarity.
 
     Args:
-        matches: for each term the places of the records it occurs in.
+        matches: for each term the places of the records it occurs in; of equally rare terms the first counts more.
         lengths: number of index terms of each record.
     """
     count = len(lengths)
     found = [places for places in matches if len(places)]
-    telling = [places for places in found if len(places) <= common_limit(count)] or sorted(found, key=len)[:1]
+    found.sort(key=len)
+    telling = [places for places in found if len(places) <= common_limit(count)][:_TERMS] or found[:1]
     share = np.zeros(count)
     if not telling:
         return share
-    norm = 1 + _K1 * (1 - _B + _B * lengths / max(float(lengths.mean()), 1.0))
+    mean = max(float(lengths.mean()), 1.0)
     reachable = 0.0
     for places in telling:
         idf = float(np.log1p((count - len(places) + 0.5) / (len(places) + 0.5)))
         reachable += idf * (_K1 + 1)
-        share[places] += idf * (_K1 + 1) / norm[places]
+        share[places] += idf * (_K1 + 1) / (1 + _K1 * (1 - _B + _B * lengths[places] / mean))
     return np.minimum(share / reachable, 1.0)
 
 
-def episodes(sessions: Numbers, said_at: Numbers) -> tuple[NDArray[np.intp], Numbers]:
+def episodes(sessions: Numbers, said_at: Numbers) -> tuple[Numbers, NDArray[np.intp]]:
     """Cut each session into episodes at its pauses.
 
     Args:
@@ -67,25 +70,34 @@ def episodes(sessions: Numbers, said_at: Numbers) -> tuple[NDArray[np.intp], Num
         said_at: microseconds.
 
     Returns:
-        The places of the records, session by session, and the episode of each of these places.
+        The episode of each record, and the place of the record after it in its episode, -1 after the last.
     """
     order = np.argsort(sessions, kind="stable")
     breaks = np.zeros(len(order), np.int64)
     if len(order) > 1:
         pause = np.abs(np.diff(said_at[order])) > _PAUSE_MICROS
         breaks[1:] = pause | (np.diff(sessions[order]) != 0)
-    return order, np.cumsum(breaks)
+    episode = np.empty(len(order), np.int64)
+    episode[order] = np.cumsum(breaks)
+    follower = np.full(len(order), -1, np.intp)
+    follower[order[:-1]] = np.where(breaks[1:] == 0, order[1:], -1)
+    return episode, follower
 
 
-def with_context(share: Floats, order: NDArray[np.intp], episode: Numbers) -> Floats:
-    """``share`` plus what each record gets from those said just before it in its episode."""
-    ordered = share[order]
-    gained = ordered.copy()
-    for back in range(1, _CONTEXT_TURNS + 1):
-        if len(ordered) > back:
-            gained[back:] += _CONTEXT * np.where(episode[back:] == episode[:-back], ordered[:-back], 0.0)
-    result = np.empty_like(share)
-    result[order] = gained
+def with_context(share: Floats, follower: NDArray[np.intp]) -> Floats:
+    """``share`` plus what each record gets from those said just before it in its episode.
+
+    Args:
+        follower: see ``episodes``.
+    """
+    result = share.copy()
+    giving = np.flatnonzero(share)
+    taking = giving
+    for _ in range(_CONTEXT_TURNS):
+        taking = follower[taking]
+        inside = taking >= 0
+        giving, taking = giving[inside], taking[inside]
+        result[taking] += _CONTEXT * share[giving]
     return result
 
 

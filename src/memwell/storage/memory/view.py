@@ -20,7 +20,7 @@ from memwell.engine.ports import Matrix, PageQuery, PoolEntry, PoolQuery
 from memwell.storage.memory.rows import Rows
 from memwell.storage.refusals import other_shape
 from memwell.storage.signals import Floats, best, episodes, keyword_share, with_context
-from memwell.storage.stems import stems
+from memwell.storage.stems import stems_of
 
 _SAME_FACT = ("supersedes", "superseded_by", "corrects", "corrected_by")
 
@@ -82,9 +82,8 @@ class MemoryView:
             names = {name: code for code, name in enumerate(dict.fromkeys(entry.session_id for entry in seen))}
             sessions = np.array([names[entry.session_id] for entry in seen], np.int64)
             said_at = np.array([round(entry.said_at * 1e6) for entry in seen], np.int64)
-            order, numbered = episodes(sessions, said_at)
-            episode[order] = numbered
-            keyword = with_context(keyword, order, numbered)
+            episode, follower = episodes(sessions, said_at)
+            keyword = with_context(keyword, follower)
         within = [any(_within(period, entry.said_at) for period in query.periods) for entry in seen]
         chosen = {
             *best(similarity, query.limit).tolist(),
@@ -105,8 +104,7 @@ class MemoryView:
         words = [self._rows.words[unit][key] for key in ids]
         if not words:
             return np.zeros(0)
-        wanted = dict.fromkeys(parts[0] for term in terms if len(parts := stems(term)) == 1)
-        holding = [np.array([i for i, held in enumerate(words) if stem in held], np.intp) for stem in wanted]
+        holding = [np.array([i for i, held in enumerate(words) if stem in held], np.intp) for stem in stems_of(terms)]
         return keyword_share(holding, np.array([len(held) for held in words], np.int64))
 
     def recent(self, scope: Scope, session_id: str, *, before: datetime, limit: int) -> list[Evidence]:

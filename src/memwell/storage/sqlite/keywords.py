@@ -2,50 +2,53 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memwell.domain.plan import Unit
 from memwell.storage.signals import Numbers, common_limit
-from memwell.storage.stems import stems
+from memwell.storage.stems import marked, stems_of
 
-# Terms looked up for a question: the rarest. Rare terms decide; long questions in Chinese have dozens of pairs.
-_TERMS = 16
+
+def index_text(scope: int, terms: Iterable[str]) -> str:
+    """The text of the index row of a record of ``scope``: its terms, each with the scope's mark."""
+    return " ".join(marked(scope, term) for term in terms)
 
 
 def term_matches(
-    connection: sqlite3.Connection, scope: int, unit: Unit, terms: Sequence[str], *, count: int
-) -> list[Numbers]:
-    """For each telling term the numbers of the scope's records that hold it, ascending; the rarest term first.
+    connection: sqlite3.Connection, scope: int, unit: Unit, terms: Sequence[str], numbers: Numbers, *, held: int
+) -> list[NDArray[np.intp]]:
+    """For each telling term the places in ``numbers`` of the records that hold it; if none is telling, for every term.
 
     Args:
-        count: number of the scope's records. A term that too many of them hold is left out, unless it is the first.
+        numbers: the visible records of the scope, ascending.
+        held: number of the scope's records, visible or not; or more.
     """
-    found: list[Numbers] = []
-    for term in _rarest(connection, unit, terms):
-        limit = -1 if not found else common_limit(count) + 1
-        rows = connection.execute(
-            f"SELECT rowid FROM {unit.value}_words WHERE {unit.value}_words MATCH ? LIMIT ?",
-            (f'scope : "{scope}" AND words : "{term}"', limit),
-        )
-        numbers = np.fromiter(chain.from_iterable(rows), np.int64)
-        if len(numbers) and len(numbers) != limit:
-            found.append(numbers)
+    telling = common_limit(len(numbers))
+    # A longer list cannot be of a telling term, even if it names every record that is not visible.
+    longest = telling + held - len(numbers)
+    wanted = [marked(scope, term) for term in stems_of(terms).values()]
+    listed = (_holding(connection, unit, term, longest + 1) for term in wanted)
+    found = [_places(numbers, holding) for holding in listed if len(holding) <= longest]
+    if any(0 < len(places) <= telling for places in found):
+        return found
+    return [_places(numbers, _holding(connection, unit, term, -1)) for term in wanted]
+
+
+def _holding(connection: sqlite3.Connection, unit: Unit, term: str, limit: int) -> Numbers:
+    """The numbers of at most ``limit`` records that hold a marked term, ascending; of all if it is -1."""
+    table = f"{unit.value}_words"
+    quoted = term.replace('"', '""')
+    # One text instead of a row each: most of the time would go into the rows.
+    query = f"SELECT group_concat(rowid) FROM (SELECT rowid FROM {table} WHERE {table} MATCH ? LIMIT ?)"
+    listed: str | None = connection.execute(query, (f'"{quoted}"', limit)).fetchone()[0]
+    return np.zeros(0, np.int64) if listed is None else np.fromstring(listed, np.int64, sep=",")
+
+
+def _places(numbers: Numbers, holding: Numbers) -> NDArray[np.intp]:
+    places = np.minimum(np.searchsorted(numbers, holding), len(numbers) - 1)
+    found: NDArray[np.intp] = places[numbers[places] == holding]
     return found
-
-
-def _rarest(connection: sqlite3.Connection, unit: Unit, terms: Sequence[str]) -> list[str]:
-    """Those of ``terms`` that occur at all, each stem once, those of the fewest records first.
-
-    A term that SQLite cuts into several, or into none, is left out: the index was made from whole terms.
-    """
-    wanted = {parts[0]: term for term in terms if len(parts := stems(term)) == 1}
-    query = (
-        f"SELECT term FROM {unit.value}_vocabulary"
-        " WHERE term IN (SELECT value FROM json_each(?)) AND col = 'words' ORDER BY doc, term LIMIT ?"
-    )
-    return [wanted[row[0]] for row in connection.execute(query, (json.dumps(list(wanted)), _TERMS))]

@@ -97,7 +97,7 @@ class SqliteView:
         if row is None:
             return 0
         with self._cache.parts(self._connection, row.no, Unit.MEMORY, row.changes, None) as parts:
-            return sum(int((part.usable & part.index.visible(self._connection, lens)).sum()) for part in parts)
+            return sum(int(part.visible(self._connection, lens).sum()) for part in parts)
 
     def pool(self, scope: Scope, unit: Unit, query: PoolQuery) -> list[PoolEntry]:
         vector = query.vector

@@ -15,15 +15,16 @@ from memwell.storage.sqlite.grown import BLOCK, Grown
 
 Blob = bytes
 _GONE = -1
-_CHUNK = 4096
+_CHUNK = 512  # rows read at a time: what they hold stays in the processor's cache
 # OpenBLAS shares products of more values than this among threads; one that must wait for a busy core costs more time
 # than sharing saves.
 _BATCH_VALUES = 8192
 
 _MEMORIES = "SELECT v.record, v.data FROM memories r JOIN memory_vectors v ON v.record = r.no "
 _EVIDENCE = "SELECT v.record, v.data FROM evidence r JOIN evidence_vectors v ON v.record = r.no "
+# In the order of the index, so that nothing has to be sorted: that of the numbers, but for what changed later.
 _BASE = {Unit.MEMORY: _MEMORIES, Unit.EVIDENCE: _EVIDENCE}
-_CHANGED = "WHERE r.scope = ? AND r.changed > ? AND v.model = ? ORDER BY r.no"
+_CHANGED = "WHERE r.scope = ? AND r.changed > ? AND v.model = ? ORDER BY r.changed, r.no"
 _LISTED = "WHERE r.no IN (SELECT value FROM json_each(?)) AND v.model = ? ORDER BY r.no"
 
 
@@ -39,6 +40,8 @@ class Windows:
         self._matrix = Grown(np.float32, dimensions)
         self._owner = Grown(np.int64)  # row of the record, or _GONE
         self._gone = 0
+        self._one_each: bool | None = None  # whether window and row have the same number; None: to be found out
+        self._last: tuple[Matrix, Matrix] | None = None  # the last vector asked for, and the answer
 
     @property
     def bytes(self) -> int:
@@ -51,11 +54,14 @@ class Windows:
 
     def read_on(self, connection: sqlite3.Connection, columns: Columns, scope: int, after: int) -> None:
         """Take over the vectors of the records that changed after ``after``; ``columns`` has them already."""
+        self._forget()
         if after and len(self._owner):
             stale = np.flatnonzero(columns.changed > after)
             dropped = np.isin(self._owner.rows, stale)
             self._gone += int(dropped.sum())
             self._owner.rows[dropped] = _GONE
+        else:
+            self._matrix.reserve(len(columns))
         self._take(columns, connection.execute(_BASE[columns.unit] + _CHANGED, (scope, after, self.model)))
 
     def read_listed(self, connection: sqlite3.Connection, columns: Columns, numbers: Numbers) -> None:
@@ -68,21 +74,39 @@ class Windows:
             self._add(columns, rows)
 
     def _add(self, columns: Columns, rows: Sequence[tuple[int, Blob]]) -> None:
+        self._forget()
         width = self._matrix.rows.shape[1]
-        counts = [len(data) // (4 * width) for _, data in rows]
-        self._matrix.extend(np.frombuffer(b"".join(data for _, data in rows), "<f4").reshape(-1, width))
-        self._owner.extend(np.repeat(columns.places([no for no, _ in rows]), counts))
+        numbers, vectors = zip(*rows, strict=True)
+        counts = [size // (4 * width) for size in map(len, vectors)]
+        self._matrix.extend(np.frombuffer(b"".join(vectors), "<f4").reshape(-1, width))
+        self._owner.extend(np.repeat(columns.places(numbers), counts))
 
     def best(self, vector: Matrix, records: int) -> Matrix:
-        """Highest dot product of ``vector`` with any window of each record; ``-inf`` where it has none."""
-        found = np.full(records, -np.inf, np.float32)
+        """Highest dot product of ``vector`` with any window of each record; ``-inf`` where it has none.
+
+        The answer is kept for the next question and must not be changed: several groups of results share it.
+        """
+        if self._last is None or len(self._last[1]) != records or not np.array_equal(self._last[0], vector):
+            self._last = vector.copy(), self._best(vector, records)
+        return self._last[1]
+
+    def _best(self, vector: Matrix, records: int) -> Matrix:
         owner = self._owner.rows
         products = _products(self._matrix.blocks, vector)[: len(owner)]
+        if self._one_each is None:
+            self._one_each = np.array_equal(owner, np.arange(len(owner)))
+        if self._one_each and len(owner) == records:
+            return products
+        found = np.full(records, -np.inf, np.float32)
         kept = owner >= 0
         if not kept.all():
             owner, products = owner[kept], products[kept]
         np.maximum.at(found, owner, products)
         return found
+
+    def _forget(self) -> None:
+        self._one_each = None
+        self._last = None
 
 
 def _products(blocks: Matrix, vector: Matrix) -> Matrix:
