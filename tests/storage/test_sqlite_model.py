@@ -241,6 +241,7 @@ class TwoStores(RuleBasedStateMachine):
         limit=st.sampled_from((1, 3, 99)),
         periods=PERIODS,
         positions=st.lists(st.integers(0, 9), max_size=2),
+        shares=st.sampled_from(((0.0, 0.0), (0.5, 0.25))),
     )
     def look(
         self,
@@ -253,10 +254,11 @@ class TwoStores(RuleBasedStateMachine):
         limit: int,
         periods: list[Validity],
         positions: list[int],
+        shares: tuple[float, float],
     ) -> None:
         vector = None if text is None else model.query(text)
         terms = query_terms(words)
-        query = PoolQuery(lens, 99, model.model, vector, terms, periods, positions)
+        query = PoolQuery(lens, 99, model.model, vector, terms, periods, positions, *shares)
         with self.model.view() as view:
             expected = view.pool(scope, unit, query)
             count = view.count(scope, lens)
@@ -306,8 +308,11 @@ _PREFIX = {Unit.MEMORY: "mem", Unit.EVIDENCE: "ev"}
 
 
 def _same_pool(found: list[PoolEntry], expected: list[PoolEntry]) -> None:
-    alike = {"similarity": 0.0, "keyword": 0.0, "episode": 0}
-    assert [entry._replace(**alike) for entry in found] == [entry._replace(**alike) for entry in expected]
+
+    def alike(entries: list[PoolEntry]) -> list[PoolEntry]:
+        return [entry._replace(similarity=0.0, keyword=0.0, episode=0) for entry in entries]
+
+    assert alike(found) == alike(expected)
     for entry, wanted in zip(found, expected, strict=True):
         assert entry.similarity == pytest.approx(wanted.similarity, abs=1e-5)
         assert entry.keyword == pytest.approx(wanted.keyword, rel=1e-6)
