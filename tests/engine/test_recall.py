@@ -107,11 +107,11 @@ def test_who_said_it_counts_in_broad_questions_alone() -> None:
 
 
 def test_nothing_answers_where_all_is_far_away() -> None:
-    weights = replace(WEIGHTS, least_similarity=1.0, least_keyword=0.5)
-    assert not answered([], weights, 0.2)
+    weights = replace(WEIGHTS, least_keyword=0.5, few=2)
+    assert answered([entry("a")], weights, 0.2)
     assert not answered([entry("a", 0.19, 0.49), entry("b", -0.1)], weights, 0.2)
-    assert answered([entry("a", 0.19, 0.5)], weights, 0.2)
-    assert answered([entry("a", 0.2)], weights, 0.2)
+    assert answered([entry("a", 0.19, 0.5), entry("b", -0.1)], weights, 0.2)
+    assert answered([entry("a", 0.2), entry("b", -0.1)], weights, 0.2)
 
 
 def test_a_turn_speaks_for_its_memories_unless_one_was_retired() -> None:

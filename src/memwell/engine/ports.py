@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -216,6 +216,18 @@ class Embedder(Protocol):
 
     def query(self, text: str) -> Matrix:
         """Vector of a question, shape ``(dimensions,)``, L2-normalised."""
+
+
+@runtime_checkable
+class AnswerCalibrated(Protocol):
+    """An embedder for which it is known how near to a question an answer is.
+
+    Attributes:
+        answer_threshold: similarity below which a text answers no question. With embedders that do not tell, a search
+            returns the nearest, however far.
+    """
+
+    answer_threshold: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,10 +76,11 @@ def memory_scores(
     return np.where(others & (scores > 0), scores * weights.other, scores)
 
 
-def answered(pool: Sequence[PoolEntry], weights: Weights, relation_threshold: float) -> bool:
+def answered(pool: Sequence[PoolEntry], weights: Weights, least_similarity: float) -> bool:
     """Whether anything in ``pool`` is near enough to the question, by meaning or by words, to answer it."""
-    least = weights.least_similarity * relation_threshold
-    return any(entry.similarity >= least or entry.keyword >= weights.least_keyword for entry in pool)
+    if len(pool) < weights.few:
+        return True
+    return any(entry.similarity >= least_similarity or entry.keyword >= weights.least_keyword for entry in pool)
 
 
 def date_nearness(pool: Sequence[PoolEntry], periods: Sequence[Validity], days: float) -> Scores:

@@ -15,7 +15,18 @@ from memwell.domain.plan import Unit
 from memwell.domain.scope import Scope
 from memwell.domain.text import checked_text, terms
 from memwell.engine.items import MemoryItem, RawItem
-from memwell.engine.ports import Clock, Embedder, Matrix, PoolEntry, PoolQuery, Question, QuestionReader, Store, View
+from memwell.engine.ports import (
+    AnswerCalibrated,
+    Clock,
+    Embedder,
+    Matrix,
+    PoolEntry,
+    PoolQuery,
+    Question,
+    QuestionReader,
+    Store,
+    View,
+)
 from memwell.engine.ranking import (
     answered,
     memory_scores,
@@ -148,7 +159,7 @@ class _Looker:
         positions = [entry.position for entry, _ in turns]
         pool = self._pool(Unit.MEMORY, replace(self.lens, kinds=kinds), positions)
         by_position = {entry.position: score for entry, score in turns}
-        if not answered(pool, self.weights, self.embedder.relation_threshold):
+        if not self._answered(pool):
             return ()
         scores = memory_scores(pool, by_position, self.weights, about_owner=self.question.about_owner)
         order = one_of_each_turn_first(pool, ranked(pool, scores))[:limit]
@@ -176,7 +187,7 @@ class _Looker:
         )
 
     def raw(self, limit: int, turns: Sequence[tuple[PoolEntry, float]]) -> tuple[RawItem, ...]:
-        if not answered([entry for entry, _ in turns], self.weights, self.embedder.relation_threshold):
+        if not self._answered([entry for entry, _ in turns]):
             return ()
         best = turns[:limit]
         evidence = self.view.evidence(entry.record_id for entry, _ in best)
@@ -191,6 +202,11 @@ class _Looker:
         """The window of ``record`` that holds most terms of the question; the first of equals."""
         wanted = set(self.question.terms)
         return max(windows(record.content), key=lambda w: len(wanted & set(terms(record.content[w.start : w.end]))))
+
+    def _answered(self, pool: Sequence[PoolEntry]) -> bool:
+        if not isinstance(self.embedder, AnswerCalibrated):
+            return True
+        return answered(pool, self.weights, self.embedder.answer_threshold)
 
     def _pool(self, unit: Unit, lens: Lens, positions: Sequence[int]) -> list[PoolEntry]:
         query = PoolQuery(

@@ -26,8 +26,8 @@ class Weights:
         broad: share of ``context`` and ``episode`` that remains for a broad question.
         turn: share of its turn's score that a memory gets.
         other: factor of facts about others where the question is about the owner.
-        least_similarity, least_keyword: where the best record reaches neither, nothing answers the question; the
-            similarity in units of the embedder's ``relation_threshold``.
+        least_keyword: keyword share from which words alone answer, where the embedder calls all too far to answer.
+        few: of fewer records in the running than this, the nearest are returned however far they are.
     """
 
     similarity: float
@@ -42,8 +42,8 @@ class Weights:
     broad: float
     turn: float
     other: float
-    least_similarity: float
     least_keyword: float
+    few: float
 
     def __post_init__(self) -> None:
         for field in fields(self):
