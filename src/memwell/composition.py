@@ -14,6 +14,7 @@ from memwell.builtin.judge import BuiltinJudge
 from memwell.builtin.language import abbreviations, joints, load_languages
 from memwell.builtin.model.decide import bundled_model
 from memwell.builtin.question import BuiltinQuestionReader
+from memwell.builtin.ranking import load_weights
 from memwell.builtin.rules import RuleJudge
 from memwell.builtin.system import SystemClock, TimeOrderedIds, cache_budget
 from memwell.engine.maintaining import Maintaining
@@ -22,6 +23,7 @@ from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge, Store
 from memwell.engine.reading import Reading
 from memwell.engine.recall import Recall
 from memwell.engine.remember import Remember
+from memwell.engine.weights import Weights
 from memwell.settings import Settings, read_settings
 from memwell.storage.sqlite import SqliteStore
 
@@ -63,6 +65,7 @@ def open_engine(
     judge: Judge | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
+    weights: Weights | None = None,
 ) -> Engine:
     """Open the store that ``settings`` name and wire the use cases; each part given replaces the builtin one."""
     clock = clock or SystemClock()
@@ -80,7 +83,7 @@ def open_engine(
         store=store,
         clock=clock,
         remember=Remember(store, embedder, extractor, judge, clock, ids, abbreviations(languages), joints(languages)),
-        recall=Recall(store, embedder, BuiltinQuestionReader(languages), clock),
+        recall=Recall(store, embedder, BuiltinQuestionReader(languages), clock, weights or load_weights()),
         reading=Reading(store, clock),
         managing=Managing(store, embedder, clock, ids),
         maintaining=Maintaining(store, embedder, clock, ids, str(location), extractor.name, judge.name),

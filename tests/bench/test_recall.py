@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from memwell.builtin.ranking import load_weights
 from memwell.interfaces.bench import recall
+from memwell.interfaces.bench.ablation import ALL_SIGNALS, variants
 from memwell.interfaces.bench.parts import HashEmbedder, KeepAll, WholeTurns
 
 WORDS = ["ginger", "harbour", "violin", "cactus", "lantern", "marble"]
@@ -37,7 +39,7 @@ def document(path: Path, **changes: Any) -> Path:
 
 
 def rows(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
-    report = recall.run([path], embedder=HashEmbedder(8), extractor=WholeTurns(), judge=KeepAll())
+    report = recall.run([path], embedder=HashEmbedder(8), extractor=WholeTurns(), judge=KeepAll(), memories=True)
     json.dumps(report.to_dict())
     return {(row["category"], row["system"]): row for row in report.details["measures"]}
 
@@ -67,6 +69,33 @@ def test_a_question_before_a_session_sees_nothing_of_it(tmp_path: Path) -> None:
     for system in recall.SYSTEMS:
         assert before["all", system]["recall@50"] == 50
         assert after["all", system]["recall@50"] == 100
+
+
+def test_without_memories_the_evidence_is_the_same(tmp_path: Path) -> None:
+    path = document(tmp_path / "d.json")
+    report = recall.run([path], embedder=HashEmbedder(8))
+    measures = {(row["category"], row["system"]): row for row in report.details["measures"]}
+    assert ("all", recall.MEMORIES) not in measures
+    assert measures["all", recall.RAW] == rows(path)["all", recall.RAW]
+
+
+def test_each_signal_is_left_out_in_turn(tmp_path: Path) -> None:
+    path = document(tmp_path / "d.json")
+    report = recall.run([path], embedder=HashEmbedder(8), ablate=True)
+    (table,) = [table for table in report.tables if "left out" in table.title]
+    found = {row[2]: row[table.columns.index("MRR")] for row in table.rows}
+    assert list(found) == list(variants(load_weights()))
+    assert found["keywords alone"] == 100
+    assert found["vectors alone"] != 100
+    assert found[ALL_SIGNALS] == rows(path)["all", recall.RAW]["MRR"]
+
+
+def test_questions_about_another_document_are_counted_apart(tmp_path: Path) -> None:
+    paths = [document(tmp_path / "a.json"), document(tmp_path / "b.json", id="e")]
+    report = recall.run(paths, embedder=HashEmbedder(8))
+    (table,) = [table for table in report.tables if table.title.startswith("Silence")]
+    assert [row[2] for row in table.rows] == [12]
+    assert [row[4] for row in table.rows] == [6]
 
 
 def test_progress_names_each_document(tmp_path: Path) -> None:

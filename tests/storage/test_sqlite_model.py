@@ -241,6 +241,7 @@ class TwoStores(RuleBasedStateMachine):
         limit=st.sampled_from((1, 3, 99)),
         periods=PERIODS,
         positions=st.lists(st.integers(0, 9), max_size=2),
+        shares=st.sampled_from(((0.0, 0.0), (0.5, 0.25))),
     )
     def look(
         self,
@@ -253,10 +254,11 @@ class TwoStores(RuleBasedStateMachine):
         limit: int,
         periods: list[Validity],
         positions: list[int],
+        shares: tuple[float, float],
     ) -> None:
         vector = None if text is None else model.query(text)
         terms = query_terms(words)
-        query = PoolQuery(lens, 99, model.model, vector, terms, periods, positions)
+        query = PoolQuery(lens, 99, model.model, vector, terms, periods, positions, *shares)
         with self.model.view() as view:
             expected = view.pool(scope, unit, query)
             count = view.count(scope, lens)

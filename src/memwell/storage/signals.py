@@ -26,8 +26,7 @@ _FEW = 10
 _TERMS = 16
 # Turns further apart than this begin another episode of their session.
 _PAUSE_MICROS = 30 * 60 * 1_000_000
-# Share of a turn's keyword score that each of the two turns after it gets: answers seldom repeat their question.
-_CONTEXT = 0.5
+# Turns after a turn that get a share of its keyword score.
 _CONTEXT_TURNS = 2
 
 
@@ -36,8 +35,8 @@ def common_limit(count: int) -> int:
     return max(int(count * _COMMON), _FEW)
 
 
-def keyword_share(matches: Sequence[NDArray[np.intp]], lengths: Numbers) -> Floats:
-    """BM25 of each record as a share of the highest that the matching terms could reach, 0 to 1.
+def keyword_share(matches: Sequence[NDArray[np.intp]], lengths: Numbers, absent: float = 0.0) -> Floats:
+    """BM25 of each record as a share of the highest that the terms could reach, 0 to 1.
 
     The share, unlike the bare score, says how much of the question a record covers, so that a few common words shared
     with it weigh little beside similarity.
@@ -45,6 +44,8 @@ def keyword_share(matches: Sequence[NDArray[np.intp]], lengths: Numbers) -> Floa
     Args:
         matches: for each term the places of the records it occurs in; of equally rare terms the first counts more.
         lengths: number of index terms of each record.
+        absent: how much a term without a place counts as missed, in units of a term held by one record. So the one
+            word that a record happens to share with a question in other words does not pass for the whole of it.
     """
     count = len(lengths)
     found = [places for places in matches if len(places)]
@@ -59,6 +60,8 @@ def keyword_share(matches: Sequence[NDArray[np.intp]], lengths: Numbers) -> Floa
         idf = float(np.log1p((count - len(places) + 0.5) / (len(places) + 0.5)))
         reachable += idf * (_K1 + 1)
         share[places] += idf * (_K1 + 1) / (1 + _K1 * (1 - _B + _B * lengths[places] / mean))
+    missed = min(len(matches) - len(found), _TERMS)
+    reachable += absent * missed * float(np.log1p((count - 0.5) / 1.5)) * (_K1 + 1)
     return np.minimum(share / reachable, 1.0)
 
 
@@ -84,11 +87,12 @@ def episodes(sessions: Numbers, said_at: Numbers) -> tuple[Numbers, NDArray[np.i
     return episode, follower
 
 
-def with_context(share: Floats, follower: NDArray[np.intp]) -> Floats:
+def with_context(share: Floats, follower: NDArray[np.intp], context: float) -> Floats:
     """``share`` plus what each record gets from those said just before it in its episode.
 
     Args:
         follower: see ``episodes``.
+        context: the share that a record passes on to each of the records after it.
     """
     result = share.copy()
     giving = np.flatnonzero(share)
@@ -97,7 +101,7 @@ def with_context(share: Floats, follower: NDArray[np.intp]) -> Floats:
         taking = follower[taking]
         inside = taking >= 0
         giving, taking = giving[inside], taking[inside]
-        result[taking] += _CONTEXT * share[giving]
+        result[taking] += context * share[giving]
     return result
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from memwell.builtin.embedder import unit
 from memwell.domain.decision import Action
 from memwell.domain.evidence import Evidence
-from memwell.engine.ports import Comparison, Embedder, Extraction, Matrix, Proposal, Turn, Verdict
+from memwell.engine.ports import AnswerCalibrated, Comparison, Embedder, Extraction, Matrix, Proposal, Turn, Verdict
 from memwell.engine.vectors import pack, unpack
 
 
@@ -26,6 +26,16 @@ class KeepAll:
     def judge(self, comparisons: Sequence[Comparison]) -> list[Verdict]:
         """``SUPPLEMENT`` for every candidate."""
         return [Verdict(Action.SUPPLEMENT, (), 1.0, "keeps everything") for _ in comparisons]
+
+
+class NoStatements:
+    """An extractor that forms nothing: for what is measured on evidence alone."""
+
+    name = "no-statements-1"
+
+    def extract(self, turns: Sequence[Turn], context: Sequence[Evidence]) -> Extraction:
+        """Nothing proposed."""
+        return Extraction(())
 
 
 class WholeTurns:
@@ -89,6 +99,8 @@ class CachedEmbedder:
         self.model = embedder.model
         self.dimensions = embedder.dimensions
         self.relation_threshold = embedder.relation_threshold
+        if isinstance(embedder, AnswerCalibrated):
+            self.answer_threshold = embedder.answer_threshold
         self._embedder = embedder
         self._lock = threading.Lock()
         folder.mkdir(parents=True, exist_ok=True)
@@ -113,10 +125,10 @@ class CachedEmbedder:
     def query(self, text: str) -> Matrix:
         """See ``Embedder.query``."""
         with self._lock:
-            vector = self._read("query", text)
+            vector = self._read("question", text)
             if vector is None:
                 vector = self._embedder.query(text)
-                self._write("query", [text], vector[None])
+                self._write("question", [text], vector[None])
         return vector
 
     def target_queries(self, vectors: Matrix) -> Matrix:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby
@@ -12,13 +13,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from memwell.builtin.embedder import bundled_embedder
 from memwell.builtin.language import load_languages
+from memwell.builtin.ranking import load_weights
 from memwell.engine.items import MemoryItem
 from memwell.engine.ports import Embedder, Extractor, Judge
 from memwell.engine.results import SearchResult
+from memwell.interfaces.bench.ablation import ALL_SIGNALS, variants
 from memwell.interfaces.bench.baseline import PlainBm25, StrongBm25
 from memwell.interfaces.bench.data import Document, DocumentTurn, GoldQuestion, find_files, read_document
 from memwell.interfaces.bench.measures import DEPTHS, Hit, Score, means, score
+from memwell.interfaces.bench.parts import CachedEmbedder, KeepAll, NoStatements
 from memwell.interfaces.bench.report import Cell, Progress, Report, Table, environment, no_progress
 from memwell.interfaces.python.memory import Memory
 
@@ -28,16 +33,47 @@ ALL = "all"
 _USER = "owner"
 _MAX_MESSAGES = 500
 _SHOWN = (*(f"recall@{depth}" for depth in DEPTHS), "any@1", "any@10", "all@10", "MRR", "characters@10")
+_ABLATED = ("recall@5", "recall@10", "all@10", "MRR", "characters@10")
 
 
 @dataclass(slots=True)
 class _Measured:
-    """What one run collects: scores by (dataset, category, system), and seconds."""
+    """What one run collects.
 
-    scores: dict[tuple[str, str, str], list[Score]] = field(default_factory=lambda: defaultdict(list))
+    Attributes:
+        scores: by data set, category, system and what is left out.
+        languages: by data set.
+        silent: whether nothing came back, by data set, group and whether the question was about that store.
+        turns, adding, searches: turns added, seconds for that, and seconds of each search, by data set.
+    """
+
+    scores: dict[tuple[str, str, str, str], list[Score]] = field(default_factory=lambda: defaultdict(list))
+    languages: dict[str, str] = field(default_factory=dict)
+    silent: dict[tuple[str, str, bool], list[bool]] = field(default_factory=lambda: defaultdict(list))
     turns: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     adding: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     searches: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def systems(self) -> list[str]:
+        """Those that were measured, in their fixed order."""
+        known = {system for _, _, system, _ in self.scores}
+        return [system for system in SYSTEMS if system in known]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stores:
+    """One store, opened once for each choice of weights; all but the first only search."""
+
+    by_name: Mapping[str, Memory]
+    formed: bool
+
+    @property
+    def whole(self) -> Memory:
+        return self.by_name[ALL_SIGNALS]
+
+    def search(self, memory: Memory, question: str) -> SearchResult:
+        limit = DEPTHS[-1] if self.formed else 0
+        return memory.search(question, user_id=_USER, limit=limit, profile_limit=0, raw_limit=DEPTHS[-1])
 
 
 def run(
@@ -46,15 +82,20 @@ def run(
     embedder: Embedder | None = None,
     extractor: Extractor | None = None,
     judge: Judge | None = None,
+    memories: bool = False,
+    ablate: bool = False,
     progress: Progress = no_progress,
 ) -> Report:
     """Measure every document among ``paths``, each in a store of its own.
 
-    Turns are added session by session through ``Memory.add``; then each question is searched.
+    Turns are added session by session through ``Memory.add``; then each question is searched. The questions about the
+    document before it, of the same data set, are asked too: nothing answers them.
 
     Args:
         paths: data files, or folders of them.
-        embedder, extractor, judge: replace the builtin ones.
+        embedder, extractor, judge: replace the builtin ones; the latter two serve only to form memories.
+        memories: form memories too, and measure what is found among them; takes many times as long.
+        ablate: search each question again with signals left out.
         progress: called with documents done, documents in all and the next document's id.
 
     Raises:
@@ -64,19 +105,27 @@ def run(
     about = environment(files)
     began = time.perf_counter()
     measured = _Measured()
-    for position, file in enumerate(files):
-        document = read_document(file)
-        progress(position, len(files), document.id)
-        with (
-            TemporaryDirectory(prefix="memwell-bench-") as folder,
-            Memory(Path(folder) / "store.db", embedder=embedder, extractor=extractor, judge=judge) as memory,
-        ):
-            _measure(document, memory, measured)
-            parts = memory.status()
+    weights = variants(load_weights()) if ablate else {ALL_SIGNALS: load_weights()}
+    makers: dict[str, Any] = {"extractor": extractor, "judge": judge}
+    if not memories:
+        makers = {"extractor": NoStatements(), "judge": KeepAll()}
+    before: Document | None = None
+    with TemporaryDirectory(prefix="memwell-bench-") as folder:
+        makers["embedder"] = cached = CachedEmbedder(embedder or bundled_embedder(), Path(folder))
+        for position, file in enumerate(files):
+            document = read_document(file)
+            progress(position, len(files), document.id)
+            with ExitStack() as opened:
+                path = Path(folder) / f"{position}.db"
+                each = {name: opened.enter_context(Memory(path, weights=w, **makers)) for name, w in weights.items()}
+                _measure(document, before, _Stores(each, memories), measured)
+                parts = each[ALL_SIGNALS].status()
+            before = document
+        cached.close()
     progress(len(files), len(files), "")
     return Report(
         benchmark="recall",
-        tables=(*_tables(measured), _speed_table(measured)),
+        tables=tuple(_tables(measured, tuple(weights))),
         environment=about,
         seconds=time.perf_counter() - began,
         settings={"embedder": parts.embedder, "extractor": parts.extractor, "judge": parts.judge},
@@ -84,24 +133,28 @@ def run(
     )
 
 
-def _measure(document: Document, memory: Memory, measured: _Measured) -> None:
+def _measure(document: Document, before: Document | None, stores: _Stores, measured: _Measured) -> None:
     """Add the sessions in order and ask each question at its time: before its session, or after all."""
+    measured.languages[document.dataset] = document.lang
     waiting: dict[str | None, list[GoldQuestion]] = defaultdict(list)
     for question in document.questions:
         if question.gold:
             waiting[question.before_session].append(question)
     added: list[DocumentTurn] = []
     for session, turns in groupby(document.turns, key=lambda turn: turn.session):
-        _ask(document, added, waiting.pop(session, []), memory, measured)
+        _ask(document, added, waiting.pop(session, []), stores, measured)
         of_session = tuple(turns)
         for start in range(0, len(of_session), _MAX_MESSAGES):
             block = of_session[start : start + _MAX_MESSAGES]
             began = time.perf_counter()
-            memory.add([_message(turn) for turn in block], user_id=_USER, session_id=session)
+            stores.whole.add([_message(turn) for turn in block], user_id=_USER, session_id=session)
             measured.adding[document.dataset] += time.perf_counter() - began
             measured.turns[document.dataset] += len(block)
             added.extend(block)
-    _ask(document, added, waiting[None], memory, measured)
+    _ask(document, added, waiting[None], stores, measured)
+    if before is not None and before.dataset == document.dataset:
+        for question in before.questions:
+            _note_silence(document.dataset, stores.search(stores.whole, question.text), stores, measured, own=False)
 
 
 def _message(turn: DocumentTurn) -> dict[str, Any]:
@@ -112,7 +165,7 @@ def _ask(
     document: Document,
     added: Sequence[DocumentTurn],
     questions: Iterable[GoldQuestion],
-    memory: Memory,
+    stores: _Stores,
     measured: _Measured,
 ) -> None:
     asked = tuple(questions)
@@ -122,19 +175,29 @@ def _ask(
     strong = StrongBm25([f"{turn.speaker}: {turn.text}" for turn in added], _stopwords())
     turns = {turn.id: turn for turn in added}
     for question in asked:
-        began = time.perf_counter()
-        result = memory.search(question.text, user_id=_USER, limit=DEPTHS[-1], raw_limit=DEPTHS[-1])
-        measured.searches[document.dataset].append(time.perf_counter() - began)
-        answers = {
-            RAW: _raw_hits(result, turns),
-            MEMORIES: [_memory_hit(item, turns) for item in result.memories],
-            PLAIN: _turn_hits(plain.search(question.text, DEPTHS[-1]), added),
-            STRONG: _turn_hits(strong.search(question.text, DEPTHS[-1]), added),
+        answers: dict[tuple[str, str], list[Hit]] = {
+            (PLAIN, ALL_SIGNALS): _turn_hits(plain.search(question.text, DEPTHS[-1]), added),
+            (STRONG, ALL_SIGNALS): _turn_hits(strong.search(question.text, DEPTHS[-1]), added),
         }
-        for system, hits in answers.items():
+        for name, memory in stores.by_name.items():
+            began = time.perf_counter()
+            result = stores.search(memory, question.text)
+            if memory is stores.whole:
+                measured.searches[document.dataset].append(time.perf_counter() - began)
+                _note_silence(document.dataset, result, stores, measured, own=True)
+            answers[RAW, name] = _raw_hits(result, turns)
+            if stores.formed:
+                answers[MEMORIES, name] = [_memory_hit(item, turns) for item in result.memories]
+        for (system, name), hits in answers.items():
             made = score(hits, question.gold)
             for category in (ALL, question.category):
-                measured.scores[document.dataset, category, system].append(made)
+                measured.scores[document.dataset, category, system, name].append(made)
+
+
+def _note_silence(dataset: str, result: SearchResult, stores: _Stores, measured: _Measured, *, own: bool) -> None:
+    measured.silent[dataset, RAW, own].append(not result.raw)
+    if stores.formed:
+        measured.silent[dataset, MEMORIES, own].append(not result.memories)
 
 
 @cache
@@ -157,21 +220,21 @@ def _memory_hit(item: MemoryItem, turns: dict[str, DocumentTurn]) -> Hit:
 
 def _all_measures(measured: _Measured) -> list[dict[str, Any]]:
     return [
-        {"dataset": dataset, "category": category, "system": system, "questions": len(scores)}
+        {"dataset": dataset, "category": category, "system": system, "signals": signals, "questions": len(scores)}
         | {name: round(value, 2) for name, value in means(scores).items()}
-        for (dataset, category, system), scores in sorted(measured.scores.items())
+        for (dataset, category, system, signals), scores in sorted(measured.scores.items())
     ]
 
 
-def _tables(measured: _Measured) -> Iterable[Table]:
-    """One table of all questions, then one by category for each data set; systems in their fixed order."""
+def _tables(measured: _Measured, signals: Sequence[str]) -> Iterable[Table]:
+    """All questions, then by category for each data set, then the ablations, silence and time."""
     columns = ("questions", "system", *_SHOWN)
-    datasets = sorted({dataset for dataset, _, _ in measured.scores})
+    datasets = sorted(measured.languages)
 
     def rows(dataset: str, category: str) -> list[tuple[Cell, ...]]:
         made: list[tuple[Cell, ...]] = []
-        for system in SYSTEMS:
-            scores = measured.scores[dataset, category, system]
+        for system in measured.systems():
+            scores = measured.scores[dataset, category, system, ALL_SIGNALS]
             figures = means(scores)
             made.append((len(scores), system, *(round(figures[name], 1) for name in _SHOWN)))
         return made
@@ -182,12 +245,46 @@ def _tables(measured: _Measured) -> Iterable[Table]:
         tuple((dataset, *row) for dataset in datasets for row in rows(dataset, ALL)),
     )
     for dataset in datasets:
-        categories = sorted({category for name, category, _ in measured.scores if name == dataset} - {ALL})
+        categories = sorted({key[1] for key in measured.scores if key[0] == dataset} - {ALL})
         yield Table(
             f"Recall in {dataset} by category (percent)",
             ("category", *columns),
             tuple((category, *row) for category in categories for row in rows(dataset, category)),
         )
+    if len(signals) > 1:
+        for system in (RAW, MEMORIES):
+            if system in measured.systems():
+                yield _ablation_table(measured, system, signals)
+    yield _silence_table(measured)
+    yield _speed_table(measured)
+
+
+def _ablation_table(measured: _Measured, system: str, signals: Sequence[str]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for dataset, language in sorted(measured.languages.items()):
+        whole = means(measured.scores[dataset, ALL, system, ALL_SIGNALS])
+        for name in signals:
+            figures = means(measured.scores[dataset, ALL, system, name])
+            worth = round(figures["recall@10"] - whole["recall@10"], 1)
+            rows.append((dataset, language, name, worth, *(round(figures[each], 1) for each in _ABLATED)))
+    columns = ("data set", "language", "signals", "± recall@10", *_ABLATED)
+    return Table(f"{system}, signals left out (percent)", columns, tuple(rows))
+
+
+def _silence_table(measured: _Measured) -> Table:
+    """How often nothing comes back, which is wrong for a store's own questions and right for another store's."""
+    rows: list[tuple[Cell, ...]] = []
+    for dataset in sorted(measured.languages):
+        for system in (RAW, MEMORIES):
+            own, foreign = measured.silent[dataset, system, True], measured.silent[dataset, system, False]
+            if own:
+                answered = None if not foreign else round(100 - 100 * sum(foreign) / len(foreign), 1)
+                rows.append((dataset, system, len(own), round(100 * sum(own) / len(own), 1), len(foreign), answered))
+    return Table(
+        "Silence (percent)",
+        ("data set", "system", "own questions", "wrongly silent", "questions about others", "wrongly answered"),
+        tuple(rows),
+    )
 
 
 def _speed_table(measured: _Measured) -> Table:

@@ -17,6 +17,7 @@ from memwell.engine.intake import Messages
 from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge
 from memwell.engine.recall import Limits
 from memwell.engine.results import Explanation, Page, SearchResult, Status, WriteResult
+from memwell.engine.weights import Weights
 from memwell.errors import InputError
 
 Moment = str | datetime
@@ -31,6 +32,7 @@ class Memory:
         user_id: default user for all calls; without it every call names one.
         app_id, agent_id: the other two parts of the scope.
         embedder, extractor, judge, clock, ids: replace the builtin ones.
+        weights: what each signal of recall weighs; see ``Weights``.
 
     Raises:
         StorageError: the file cannot be opened, or is no store.
@@ -49,11 +51,14 @@ class Memory:
         judge: Judge | None = None,
         clock: Clock | None = None,
         ids: Ids | None = None,
+        weights: Weights | None = None,
     ) -> None:
         settings = load_settings(store=path, user_id=user_id, app_id=app_id, agent_id=agent_id)
         self._owner = (checked_id("app_id", settings.app_id), checked_id("agent_id", settings.agent_id))
         self._user_id = None if settings.user_id is None else checked_id("user_id", settings.user_id)
-        self._engine = open_engine(settings, embedder=embedder, extractor=extractor, judge=judge, clock=clock, ids=ids)
+        self._engine = open_engine(
+            settings, embedder=embedder, extractor=extractor, judge=judge, clock=clock, ids=ids, weights=weights
+        )
 
     def __enter__(self) -> Self:
         return self

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from memwell.domain.evidence import Evidence, EvidenceStatus
+from memwell.domain.indexed import speaker_name
 from memwell.domain.lens import Lens, as_known, sees_evidence, sees_memory
 from memwell.domain.memory import MemoryRecord, State, Transition
 from memwell.domain.plan import Unit
@@ -76,14 +77,14 @@ class MemoryView:
         if query.vector is not None:
             known = self._similarity(unit, query.model, query.vector, ids)
             similarity = np.array([known.get(key, -np.inf) for key in ids])
-        keyword = self._keyword(unit, ids, query.terms)
+        keyword = self._keyword(unit, ids, query)
         episode = np.zeros(len(seen), np.int64)
         if unit is Unit.EVIDENCE:
             names = {name: code for code, name in enumerate(dict.fromkeys(entry.session_id for entry in seen))}
             sessions = np.array([names[entry.session_id] for entry in seen], np.int64)
             said_at = np.array([round(entry.said_at * 1e6) for entry in seen], np.int64)
             episode, follower = episodes(sessions, said_at)
-            keyword = with_context(keyword, follower)
+            keyword = with_context(keyword, follower, query.context)
         within = [any(_within(period, entry.said_at) for period in query.periods) for entry in seen]
         chosen = {
             *best(similarity, query.limit).tolist(),
@@ -100,12 +101,13 @@ class MemoryView:
             for i in sorted(chosen)
         ]
 
-    def _keyword(self, unit: Unit, ids: Sequence[str], terms: Sequence[str]) -> Floats:
+    def _keyword(self, unit: Unit, ids: Sequence[str], query: PoolQuery) -> Floats:
         words = [self._rows.words[unit][key] for key in ids]
         if not words:
             return np.zeros(0)
-        holding = [np.array([i for i, held in enumerate(words) if stem in held], np.intp) for stem in stems_of(terms)]
-        return keyword_share(holding, np.array([len(held) for held in words], np.int64))
+        wanted = stems_of(query.terms)
+        holding = [np.array([i for i, held in enumerate(words) if stem in held], np.intp) for stem in wanted]
+        return keyword_share(holding, np.array([len(held) for held in words], np.int64), query.absent)
 
     def recent(self, scope: Scope, session_id: str, *, before: datetime, limit: int) -> list[Evidence]:
         found = [
@@ -227,13 +229,16 @@ class MemoryView:
         """The record's entry without its scores."""
         if unit is Unit.EVIDENCE:
             first = self._rows.evidence[key]
-            return PoolEntry(key, 0.0, 0.0, first.session_id, self._position(key), first.occurred_at.timestamp())
+            made = PoolEntry(key, 0.0, 0.0, first.session_id, self._position(key), first.occurred_at.timestamp())
+            return made._replace(speaker=speaker_name(first) or "")
         memory = self._rows.memories[key]
-        session_id, position, said_at = memory.session_id, 0, memory.memory_at
+        session_id, position, said_at, speaker = memory.session_id, 0, memory.memory_at, ""
         if memory.sources:
             first = self._rows.evidence[memory.sources[0].evidence_id]
             session_id, position, said_at = first.session_id, self._position(first.id), first.occurred_at
-        return PoolEntry(key, 0.0, 0.0, session_id, position, said_at.timestamp(), 0, memory.subject == "user")
+            speaker = speaker_name(first) or ""
+        made = PoolEntry(key, 0.0, 0.0, session_id, position, said_at.timestamp(), 0, memory.subject == "user")
+        return made._replace(speaker=speaker)
 
     def _broken(self, scope: Scope, lens: Lens) -> frozenset[int]:
         """Positions of the turns of which a memory is hidden, whatever its kind."""

@@ -47,7 +47,7 @@ SELECT m.no, m.changed, {_code("m.state", _STATE_CODES)}, {_code("m.kind", _KIND
     coalesce((SELECT min(e.status = 'active' AND e.local) * 2 + min(e.status = 'active' AND e.cloud)
      FROM sources s JOIN evidence e ON e.no = s.evidence WHERE s.memory = m.no), 3),
     coalesce(f.session_id, m.session_id), coalesce(f.no, 0), coalesce(f.occurred_at, m.memory_at), m.length,
-    m.subject = 'user', m.id
+    m.subject = 'user', m.id, iif(f.speaker = 'user', coalesce(f.name, ''), '')
 FROM memories m
 LEFT JOIN sources first ON first.memory = m.no AND first.position = 0
 LEFT JOIN evidence f ON f.no = first.evidence
@@ -55,7 +55,7 @@ LEFT JOIN evidence f ON f.no = first.evidence
 _EVIDENCE = f"""
 SELECT e.no, e.changed, {_CURRENT}, {_KIND_CODES[Kind.FACT.value]}, e.occurred_at, {NEVER}, e.recorded_at, 0,
     (e.status = 'active' AND e.local) * 2 + (e.status = 'active' AND e.cloud),
-    e.session_id, e.no, e.occurred_at, e.length, 1, e.id
+    e.session_id, e.no, e.occurred_at, e.length, 1, e.id, iif(e.speaker = 'user', coalesce(e.name, ''), '')
 FROM evidence e
 """
 # What assistants and tools said is context and never found by itself.
@@ -112,6 +112,7 @@ class Columns:
         self._length = Grown(np.int64)
         self._about_user = Grown(np.bool_)
         self._id = Grown(np.object_)
+        self._speaker = Grown(np.object_)
         self._columns = (
             self._no,
             self._changed,
@@ -128,6 +129,7 @@ class Columns:
             self._length,
             self._about_user,
             self._id,
+            self._speaker,
         )
 
     def __len__(self) -> int:
@@ -161,6 +163,11 @@ class Columns:
     @property
     def id(self) -> NDArray[np.object_]:
         return self._id.rows
+
+    @property
+    def speaker(self) -> NDArray[np.object_]:
+        """Name of the person who said each row; empty where none was given."""
+        return self._speaker.rows
 
     @property
     def session(self) -> NDArray[np.int32]:

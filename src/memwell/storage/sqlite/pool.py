@@ -29,9 +29,9 @@ def pool(
     if query.terms and len(found):
         held = sum(len(part.index.columns) for part in parts)
         matches = term_matches(connection, scope, unit, query.terms, records.numbers, held=held)
-        keyword = keyword_share(matches, records.length)
+        keyword = keyword_share(matches, records.length, query.absent)
     if unit is Unit.EVIDENCE:
-        keyword = with_context(keyword, found.follower)
+        keyword = with_context(keyword, found.follower, query.context)
     chosen = _chosen(records, similarity, keyword, query)
     cosine = similarity[chosen]
     rows = zip(
@@ -44,6 +44,7 @@ def pool(
         found.episode[chosen].tolist(),
         records.about_user[chosen].tolist(),
         records.intact[chosen].tolist(),
+        records.speakers[chosen].tolist(),
         strict=True,
     )
     return list(map(PoolEntry._make, rows))

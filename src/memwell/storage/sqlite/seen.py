@@ -24,6 +24,7 @@ class Records:
         sessions: a number for each record's session.
         said_at: microseconds.
         length: number of index terms.
+        speakers: names, as given.
         intact: every record at this position is visible.
     """
 
@@ -34,6 +35,7 @@ class Records:
     length: Numbers
     about_user: Mask
     ids: NDArray[np.object_]
+    speakers: NDArray[np.object_]
     intact: Mask
 
     @property
@@ -92,6 +94,7 @@ def records_at(columns: Columns, places: Places, hidden: Mask, sessions: Numbers
         columns.length[places],
         columns.about_user[places],
         columns.id[places],
+        columns.speaker[places],
         ~np.isin(positions, broken) if len(broken) else np.ones(len(positions), np.bool_),
     )
 

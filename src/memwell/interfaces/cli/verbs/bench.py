@@ -32,12 +32,21 @@ Quick = Annotated[bool, typer.Option("--quick", help="A short run.")]
 
 
 @bench.command("recall")
-def recall(paths: Paths, cache: Cache = None, out: Out = None, as_json: Json = False) -> None:
+def recall(
+    paths: Paths,
+    memories: Annotated[
+        bool, typer.Option("--memories", help="Form memories and measure them too; takes many times as long.")
+    ] = False,
+    ablate: Annotated[bool, typer.Option("--ablate", help="Also what each signal is worth.")] = False,
+    cache: Cache = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
     """Share of the evidence found, beside plain keyword search."""
     from memwell.interfaces.bench import recall as benchmark
 
     with progress("recall") as advance:
-        report = benchmark.run(paths, embedder=_embedder(cache), progress=advance)
+        report = benchmark.run(paths, embedder=_embedder(cache), memories=memories, ablate=ablate, progress=advance)
     _show(report, out, as_json)
 
 
