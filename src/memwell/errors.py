@@ -12,6 +12,8 @@ MemwellError
 ├── DecisionContractError       the judge answered something that was not asked
 ├── ExtractionError             the extractor failed or answered nonsense
 ├── EmbeddingError              the embedder failed or returned an unusable vector
+├── JudgeError                  the judge's endpoint failed or could not be reached
+├── BudgetError                 the scope has spent its tokens of the day
 ├── PlanRejectedError           a plan breaks an invariant
 │   └── PreconditionError       a plan was made against records that have changed since
 └── StorageError                the store cannot be opened, read or written
@@ -92,6 +94,14 @@ class ExtractionError(MemwellError):
 
 class EmbeddingError(MemwellError):
     code = "embedding_failed"
+
+
+class JudgeError(MemwellError):
+    code = "judge_failed"
+
+
+class BudgetError(MemwellError):
+    code = "budget_exhausted"
 
 
 class PlanRejectedError(MemwellError):

@@ -233,6 +233,8 @@ class Proposal:
         unit: ``"sentence"`` or ``"segment"``, which list ``chosen`` counts in.
         chosen: indexes into that list, adjacent and ascending.
         lead: span of the words that the chosen clause elides ("I" in "I live here and hate rain"), put before it.
+        confirmed: span of ``evidence.preceding``, the assistant's words that this short reply confirms; they become the
+            content.
         occurred_at: one unambiguous event date; else ``time_expression``, the source's own phrase.
     """
 
@@ -241,6 +243,7 @@ class Proposal:
     chosen: tuple[int, ...]
     kind: Kind = Kind.FACT
     lead: Span | None = None
+    confirmed: Span | None = None
     subject: str = "user"
     attribute: str | None = None
     value: str | None = None

@@ -178,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
     scripted: ScriptedServer
     protocol_version = "HTTP/1.1"
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, *args: Any, **options: Any) -> None:
         """Tests read ``received`` instead."""
 
     def do_POST(self) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from enum import IntEnum
 
 from memwell.errors import (
+    BudgetError,
     DecisionContractError,
     EmbeddingError,
     EvidenceConflictError,
     ExtractionError,
     IdempotencyConflictError,
+    JudgeError,
     MemwellError,
     NotCurrentError,
     NotFoundError,
@@ -64,6 +66,8 @@ _BY_ERROR: tuple[tuple[type[MemwellError], ExitCode], ...] = (
     (PreconditionError, ExitCode.CONFLICT),
     (ExtractionError, ExitCode.PROVIDER),
     (EmbeddingError, ExitCode.PROVIDER),
+    (JudgeError, ExitCode.PROVIDER),
+    (BudgetError, ExitCode.PROVIDER),
     (DecisionContractError, ExitCode.PROVIDER),
 )
 
