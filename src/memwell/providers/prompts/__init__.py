@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
+from typing import Any
 
 from memwell.domain.text import is_unspaced
 
@@ -26,7 +28,7 @@ class Prompt:
     version: int
     system: str
     rewrite: str
-    texts: dict[str, str]
+    texts: Mapping[str, Any]
 
 
 @lru_cache
