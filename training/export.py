@@ -76,11 +76,12 @@ def encoder_graph(model: DecisionModel) -> onnx.ModelProto:
     return helper.make_model(made, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
 
 
-def export(model: DecisionModel, temperature: float, folder: Path) -> None:
-    """Write ``encoder.onnx`` and ``heads.npz`` into ``folder``.
+def export(model: DecisionModel, temperature: float, related: np.ndarray, folder: Path) -> None:
+    """Write ``encoder.onnx``, ``heads.npz`` and ``related.npy`` into ``folder``.
 
     Args:
         temperature: what logits are divided by, so that probabilities mean what they say.
+        related: the map with which what a sentence acts on is sought, shape ``(width, width)``.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
@@ -98,3 +99,4 @@ def export(model: DecisionModel, temperature: float, folder: Path) -> None:
         arrays[f"{name}_w"], arrays[f"{name}_b"] = linear.weight.T, linear.bias
     shipped = {name: array.detach().numpy().astype(np.float16) for name, array in arrays.items()}
     np.savez(folder / "heads.npz", temperature=np.float32(temperature), **shipped)
+    np.save(folder / "related.npy", related.astype(np.float16))

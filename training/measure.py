@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +13,12 @@ from examples import Example, Inputs, stack
 from model import DecisionModel
 
 from memwell.builtin.model.layout import FREE, RELATIONS, SLOTS
+from memwell.engine.ports import Matrix
 
 RETIRING = ("OVERRIDE", "CORRECT", "NEGATE")
 BINS = 10
+# Memories of other examples among which a target is sought.
+STORE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,7 @@ def measure(
     """Answers of ``model`` with ``unrelated`` memories of others put to each example."""
     model.eval()
     rng = random.Random(seed)
-    made = [inputs.make(example, rng, unrelated, shuffle=unrelated > 0) for example in examples]
+    made = [inputs.make(example, rng, unrelated, shuffle=unrelated > 0, alone=False) for example in examples]
     probabilities, hits, told = [], Counter[str](), Counter[str]()
     for start in range(0, len(made), 32):
         group = made[start : start + 32]
@@ -127,3 +131,25 @@ def fitted_temperature(model: DecisionModel, examples: list[Example], inputs: In
         return float((total - scaled[np.arange(len(truth)), truth]).mean())
 
     return min(grid, key=surprise)
+
+
+def found(examples: list[Example], vectors: Mapping[str, Matrix], related: Matrix) -> dict[str, float]:
+    """Share of the targets that are among the ``SLOTS`` nearest in a store, by language.
+
+    Args:
+        related: map of the sentence's vector, shape ``(width, width)``.
+    """
+    rng, shares = random.Random(0), {}
+    for language in ("en", "zh"):
+        here = [example for example in examples if example["lang"] == language]
+        others = [memory["text"] for example in here for memory in example["current"]]
+        hits = []
+        for example in here:
+            if example["target"] is None:
+                continue
+            own = [memory["text"] for memory in example["current"]]
+            store = np.stack([vectors[text] for text in (*own, *rng.sample(others, STORE))])
+            near = store @ (vectors[example["sentence"]] @ related)
+            hits.append(int((near > near[example["target"]]).sum()) < SLOTS)
+        shares[language] = round(float(np.mean(hits)), 4)
+    return shares

@@ -7,17 +7,22 @@ import hashlib
 import json
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
-from examples import UNTOLD, Example, Input, Inputs, batches, read, stack
+from examples import ANY_FREE, UNTOLD, Example, Input, Inputs, batches, judged, other_sentence, read, stack
 from export import export
-from measure import Measured, fitted_temperature, measure
+from measure import Measured, fitted_temperature, found, measure
 from model import DecisionModel
+from related import train_related
 from torch import nn
 
+from memwell.builtin.embedder import bundled_embedder
+from memwell.builtin.model.layout import FREE
 from memwell.builtin.model.weights import EncoderWeights
+from memwell.engine.ports import Matrix
 
 DATA = Path(__file__).parent / "data"
 SHIPPED = Path(__file__).parents[1] / "src" / "memwell" / "builtin" / "model"
@@ -25,22 +30,28 @@ SHIPPED = Path(__file__).parents[1] / "src" / "memwell" / "builtin" / "model"
 TEST, BLIND = "test.jsonl", "blind.jsonl"
 # Layers of the base that are kept, and how many of those stay as they are.
 DEPTH, FROZEN = 8, 2
-EPOCHS, BATCH, RATE, SEED = 4, 16, 1e-4, 0
+EPOCHS, BATCH, RATE, SEED = 5, 16, 1e-4, 0
 # The heads are new, so they learn faster than the encoder.
 HEAD_RATE = 10 * RATE
 # What the heads on the sentence alone weigh beside the decision.
 SENTENCE_WEIGHT = 0.15
 # Unrelated memories put beside an example, drawn anew in each epoch; in a store most memories are unrelated.
 UNRELATED = (0, 0, 1, 2, 4)
+# Shares of the draws that judge another sentence of the message, and that leave out the rest of the message.
+OTHER_SENTENCE, ALONE = 0.1, 0.2
 
 
 def _loss(model: DecisionModel, group: Sequence[Input]) -> torch.Tensor:
     logits, heads = model(*stack(group))
-    loss = nn.functional.cross_entropy(logits, torch.tensor([item.decision for item in group]))
+    shares = logits.log_softmax(-1)
+    truth = torch.tensor([item.decision for item in group])
+    exact = shares.gather(1, truth.clamp(min=0)[:, None])[:, 0]
+    free = shares[:, -len(FREE) :].logsumexp(-1)
+    loss = -torch.where(truth == ANY_FREE, free, exact).mean()
     for name, answers in heads.items():
-        truth = torch.tensor([item.sentence[name] for item in group])
-        if (truth != UNTOLD).any():
-            loss = loss + SENTENCE_WEIGHT * nn.functional.cross_entropy(answers, truth, ignore_index=UNTOLD)
+        told = torch.tensor([item.sentence[name] for item in group])
+        if (told != UNTOLD).any():
+            loss = loss + SENTENCE_WEIGHT * nn.functional.cross_entropy(answers, told, ignore_index=UNTOLD)
     return loss
 
 
@@ -67,7 +78,7 @@ def train(model: DecisionModel, examples: Sequence[Example], inputs: Inputs, epo
     start = time.monotonic()
     for epoch in range(epochs):
         model.train()
-        made = [inputs.make(example, rng, rng.choice(UNRELATED), shuffle=True) for example in examples]
+        made = [_drawn(example, inputs, rng) for example in examples]
         total = 0.0
         for group in batches(made, BATCH, rng):
             loss = _loss(model, group)
@@ -78,6 +89,19 @@ def train(model: DecisionModel, examples: Sequence[Example], inputs: Inputs, epo
             schedule.step()
             total += float(loss.detach()) * len(group)
         print(f"epoch {epoch + 1}: loss {total / len(made):.3f}, {time.monotonic() - start:.0f} s", flush=True)
+
+
+def _drawn(example: Example, inputs: Inputs, rng: random.Random) -> Input:
+    other = other_sentence(example, rng) if rng.random() < OTHER_SENTENCE else None
+    return inputs.make(other or example, rng, rng.choice(UNRELATED), shuffle=True, alone=rng.random() < ALONE)
+
+
+def embedded(examples: Sequence[Example]) -> dict[str, Matrix]:
+    """The bundled embedder's vectors of all that may be judged and of all memories, by text."""
+    texts = {text for example in examples for text in judged(example)}
+    texts |= {memory["text"] for example in examples for memory in example["current"]}
+    ordered = sorted(texts, key=lambda text: (len(text), text))
+    return dict(zip(ordered, bundled_embedder().passages(ordered), strict=True))
 
 
 def data_hash(paths: Sequence[Path]) -> str:
@@ -92,14 +116,21 @@ def _report(model: DecisionModel, inputs: Inputs, temperature: float) -> dict[st
     """Figures on the parts that were not trained on, alone and among unrelated memories; also printed."""
     figures: dict[str, object] = {}
     for name in (TEST, BLIND):
-        if not (DATA / name).exists():
-            continue
         held = read([DATA / name])
         for unrelated in (0, 4):
             measured: Measured = measure(model, held, inputs, unrelated, temperature)
             print(f"{name}, {unrelated} unrelated memories beside:\n{measured.table()}", flush=True)
             figures[f"{name}+{unrelated}"] = measured.figures()
     return figures
+
+
+def _found(vectors: Mapping[str, Matrix], related: Matrix) -> dict[str, object]:
+    """How often what a held-out sentence acts on is among the nearest of a store, without and with the map."""
+    held = read([DATA / TEST, DATA / BLIND])
+    plain = found(held, vectors, np.eye(len(related), dtype=np.float32))
+    mapped = found(held, vectors, related)
+    print(f"found without the map: {plain}\nwith it: {mapped}", flush=True)
+    return {"without": plain, "with": mapped}
 
 
 def main() -> None:
@@ -112,14 +143,17 @@ def main() -> None:
     paths = sorted(path for path in DATA.glob("*.jsonl") if path.name not in (TEST, BLIND))
     examples = read(paths)
     print(f"{len(examples)} examples in {len(paths)} files", flush=True)
+    start = time.monotonic()
+    vectors = embedded([*examples, *read([DATA / TEST, DATA / BLIND])])
+    related = train_related(examples, vectors, given.seed)
+    reached = _found(vectors, related)
     weights = EncoderWeights()
     model = DecisionModel(weights, DEPTH)
-    inputs = Inputs(weights, examples)
-    start = time.monotonic()
+    inputs = Inputs(weights, examples, vectors, related)
     train(model, examples, inputs, given.epochs, given.seed)
     seconds = time.monotonic() - start
     temperature = fitted_temperature(model, read([DATA / TEST]), inputs)
-    export(model, temperature, given.out)
+    export(model, temperature, related, given.out)
     card = {
         "examples": len(examples),
         "data_sha256": data_hash(paths),
@@ -131,6 +165,7 @@ def main() -> None:
         "threads": torch.get_num_threads(),
         "seconds": round(seconds),
         "temperature": round(temperature, 3),
+        "found": reached,
         "held_out": _report(model, inputs, temperature),
     }
     (given.out / "card.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 
 from memwell.builtin import times
-from memwell.builtin.attributes import SOMEONE, USER, attributes_of, subject_of
+from memwell.builtin.attributes import SOMEONE, USER, attributes_of, person_meant, subject_of
 from memwell.builtin.language import Language, choose_language, compiled, load_languages
 from memwell.builtin.model.decide import DecisionModel
 from memwell.builtin.relations import load_thresholds
@@ -25,11 +26,14 @@ from memwell.builtin.statements import (
 )
 from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.memory import FormedBy, Kind, Polarity, Span
+from memwell.domain.segments import sentences
 from memwell.engine.ports import Extraction, Passed, Proposal, Turn
 
 _PLAIN_CONFIDENCE = 0.9
 _UNKNOWN_CONFIDENCE = 0.7
 _HEDGED_CONFIDENCE = 0.5
+# User turns before a message in which a pronoun of it may find its person.
+CONTEXT_TURNS = 5
 # Sentences whose clauses may hold a statement all the same: "Since I can't eat nuts, what should I bake?"
 _WITH_RIDERS = frozenset({"question", "order"})
 # Sentences that may tell something lasting all the same: "Which gloves for a latex allergy like mine?"
@@ -39,7 +43,7 @@ _FORMED_BY = {Speaker.OBSERVED: FormedBy.OBSERVED, Speaker.IMPORT: FormedBy.IMPO
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A turn with what reading its sentences needs."""
+    """A turn with what reading its sentences needs; ``people`` gives the subjects of the user's turns before it."""
 
     turn: Turn
     language: Language
@@ -48,6 +52,7 @@ class _Reading:
     material: int | None
     played: tuple[Span, ...]
     today: date
+    people: Callable[[], tuple[str, ...]]
 
     @property
     def speaker(self) -> str:
@@ -71,8 +76,9 @@ class BuiltinExtractor:
         self.name = f"builtin/2+{model.name}" if model else "builtin/2"
 
     def extract(self, turns: Sequence[Turn], context: Sequence[Evidence]) -> Extraction:
-        """See ``ports.Extractor``. Every message is read by itself, so ``context`` changes nothing."""
+        """See ``ports.Extractor``. Of ``context`` only the people are taken whom a pronoun may mean."""
         languages = self._languages or load_languages()
+        said = [record for record in context if record.speaker is Speaker.USER]
         proposals: list[Proposal] = []
         passed: list[Passed] = []
         for turn in turns:
@@ -82,7 +88,9 @@ class BuiltinExtractor:
             if turn.evidence.speaker is not Speaker.USER:
                 continue
             language = choose_language(turn.evidence.content, languages)
-            found, left = _read_turn(_reading(turn, language), self._tells_nothing)
+            people = partial(_people, tuple(said[-CONTEXT_TURNS:]), languages)
+            found, left = _read_turn(_reading(turn, language, people), self._tells_nothing)
+            said.append(turn.evidence)
             proposals.extend(found)
             passed.extend(left)
         return Extraction(tuple(proposals), tuple(passed))
@@ -111,7 +119,19 @@ def _whole(turn: Turn) -> list[Proposal]:
     ]
 
 
-def _reading(turn: Turn, language: Language) -> _Reading:
+def _people(records: Sequence[Evidence], languages: tuple[Language, ...]) -> tuple[str, ...]:
+    """Subjects other than the user of the sentences in ``records``."""
+    found: list[str] = []
+    for record in records:
+        language = choose_language(record.content, languages)
+        for span in sentences(record.content):
+            subject = subject_of(record.content[span.start : span.end], language, record.name or USER)
+            if subject not in (record.name, USER, SOMEONE):
+                found.append(subject)
+    return tuple(found)
+
+
+def _reading(turn: Turn, language: Language, people: Callable[[], tuple[str, ...]]) -> _Reading:
     evidence = turn.evidence
     folded = language.fold(evidence.content)
     return _Reading(
@@ -122,13 +142,14 @@ def _reading(turn: Turn, language: Language) -> _Reading:
         material=material_start(folded, turn.sentences, language),
         played=played_sentences(folded, turn.sentences, language),
         today=times.local_day(evidence.occurred_at, int(evidence.metadata.get("utc_offset_minutes", 0))),
+        people=people,
     )
 
 
 def _read_turn(reading: _Reading, tells_nothing: Callable[[str, str], bool]) -> tuple[list[Proposal], list[Passed]]:
     proposals: list[Proposal] = []
     passed: list[Passed] = []
-    previous: str | None = None
+    told: list[str] = []
     for index, span in enumerate(reading.turn.sentences):
         reason = _reason(reading, span)
         riders = _riders(reading, span) if reason in _WITH_RIDERS else []
@@ -138,13 +159,24 @@ def _read_turn(reading: _Reading, tells_nothing: Callable[[str, str], bool]) -> 
             passed.append(Passed(reading.turn.evidence.id, span, reason))
             continue
         groups = riders or _statements(reading, span)
+        previous = _meant(reading, span, told)
         if groups:
             found = [_proposal(reading, "segment", group, previous, lead) for group, lead in groups]
         else:
             found = [_proposal(reading, "sentence", (index,), previous)]
         proposals.extend(found)
-        previous = found[-1].subject
+        told.append(found[-1].subject)
     return proposals, passed
+
+
+def _meant(reading: _Reading, span: Span, told: Sequence[str]) -> str | None:
+    """Whom a pronoun at the beginning of a sentence means: whom the one before is about, or the only one spoken of."""
+    if not reading.language.has("pronoun", reading.part(span)):
+        return None
+    if told and told[-1] not in (reading.speaker, USER, SOMEONE):
+        return told[-1]
+    people = [*reading.people(), *(subject for subject in told if subject != reading.speaker)]
+    return person_meant(people, reading.language)
 
 
 def _reason(reading: _Reading, span: Span) -> str | None:

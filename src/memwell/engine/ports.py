@@ -211,6 +211,16 @@ class Embedder(Protocol):
     def query(self, text: str) -> Matrix:
         """Vector of a question, shape ``(dimensions,)``, L2-normalised."""
 
+    def target_queries(self, vectors: Matrix) -> Matrix:
+        """With what to look for the memories that statements may act on.
+
+        Args:
+            vectors: passage vectors of the statements, shape ``(statements, dimensions)``.
+
+        Returns:
+            Shape and norm as given; ``vectors`` themselves where the embedder knows nothing better.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -305,7 +315,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One candidate, the message it is from, and the nearest heads, most similar first.
+    """One candidate, the message it is from, and the heads that it may act on, likeliest first.
 
     ``situations[i]`` is the situation if ``heads[i]`` is chosen; it decides the allowed actions.
     """
