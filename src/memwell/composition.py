@@ -16,6 +16,8 @@ from memwell.builtin.model.decide import bundled_model
 from memwell.builtin.question import BuiltinQuestionReader
 from memwell.builtin.rules import RuleJudge
 from memwell.builtin.system import SystemClock, TimeOrderedIds
+from memwell.engine.forming import Forming
+from memwell.engine.jobs import Jobs
 from memwell.engine.maintaining import Maintaining
 from memwell.engine.managing import Managing
 from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge, Store
@@ -24,6 +26,7 @@ from memwell.engine.recall import Recall
 from memwell.engine.remember import Remember
 from memwell.settings import Settings, read_settings
 from memwell.storage.sqlite import SqliteStore
+from memwell.worker import Owners, Worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,12 @@ class Engine:
     reading: Reading
     managing: Managing
     maintaining: Maintaining
+    worker: Worker
+
+    def close(self) -> None:
+        """Stop the worker and release the store; safe to call twice."""
+        self.worker.stop()
+        self.store.close()
 
 
 def load_settings(**arguments: Any) -> Settings:
@@ -74,14 +83,18 @@ def open_engine(
     judge = judge or (BuiltinJudge(model, RuleJudge(languages)) if model else RuleJudge(languages))
     location = settings.store_path.expanduser()
     store = SqliteStore(location, clock=clock)
+    forming = Forming(store, embedder, extractor, judge, clock, ids, abbreviations(languages), joints(languages))
+    owners = Owners(location.with_name(f"{location.name}.owners"))
+    jobs = Jobs(store, forming, clock, owners.name)
     return Engine(
         settings=settings,
         location=str(location),
         store=store,
         clock=clock,
-        remember=Remember(store, embedder, extractor, judge, clock, ids, abbreviations(languages), joints(languages)),
+        remember=Remember(store, forming, jobs, clock, ids),
         recall=Recall(store, embedder, BuiltinQuestionReader(languages), clock),
         reading=Reading(store, clock),
         managing=Managing(store, embedder, clock, ids),
         maintaining=Maintaining(store, embedder, clock, ids, str(location), extractor.name, judge.name),
+        worker=Worker(store, jobs, owners),
     )

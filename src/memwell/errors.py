@@ -15,7 +15,8 @@ MemwellError
 ├── JudgeError                  the judge's endpoint failed or could not be reached
 ├── BudgetError                 the scope has spent its tokens of the day
 ├── PlanRejectedError           a plan breaks an invariant
-│   └── PreconditionError       a plan was made against records that have changed since
+│   ├── PreconditionError       a plan was made against records that have changed since
+│   └── LeaseLostError          the job was claimed by somebody else in the meantime
 └── StorageError                the store cannot be opened, read or written
     ├── NotAStoreError          the file is no Memwell store
     ├── SchemaError             the store's schema is newer or unknown; it was not touched
@@ -110,6 +111,10 @@ class PlanRejectedError(MemwellError):
 
 class PreconditionError(PlanRejectedError):
     code = "precondition_failed"
+
+
+class LeaseLostError(PlanRejectedError):
+    code = "lease_lost"
 
 
 class StorageError(MemwellError):

@@ -18,6 +18,8 @@ from memwell.domain.memory import FormedBy, Kind, MemoryRecord, Polarity, Span, 
 from memwell.domain.plan import Applied, Plan, Unit
 from memwell.domain.scope import Scope
 from memwell.domain.validity import Validity
+from memwell.engine.calls import Spending
+from memwell.engine.queue import Queue
 
 Matrix = NDArray[np.float32]
 
@@ -126,6 +128,9 @@ class View(Protocol):
     def unformed(self, limit: int) -> list[Evidence]:
         """Up to ``limit`` evidence records, oldest first, from which memories may be formed and have not been."""
 
+    def pending(self, scope: Scope, limit: int) -> list[Evidence]:
+        """Up to ``limit`` evidence records of unfinished jobs that nothing has been formed from, newest first."""
+
     def page(self, query: PageQuery) -> list[MemoryRecord]:
         """Up to ``query.limit`` memories in order."""
 
@@ -152,13 +157,21 @@ class View(Protocol):
 
     def stats(self) -> Mapping[str, Any]:
         """Whole-store figures: ``scopes, evidence, unformed, memories, indexable, by_state, ledger, bytes,
-        schema, models``; ``models`` gives the ``dimensions`` of each and how many ``memories`` and ``evidence``
-        it has indexed.
+        schema, jobs, models``; ``jobs`` counts the unfinished ones by state, ``models`` gives the ``dimensions``
+        of each and how many ``memories`` and ``evidence`` it has indexed.
         """
 
 
 class Store(Protocol):
     """The plan door and the snapshots behind it. Safe for threads; several processes may share one store."""
+
+    @property
+    def queue(self) -> Queue:
+        """The claims on its jobs."""
+
+    @property
+    def spending(self) -> Spending:
+        """Its account book of model calls."""
 
     def apply(self, plan: Plan) -> Applied:
         """Carry out ``plan`` in one transaction, once.

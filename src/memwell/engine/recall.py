@@ -16,6 +16,7 @@ from memwell.domain.scope import Scope
 from memwell.domain.text import checked_text, terms
 from memwell.engine.items import MemoryItem, RawItem
 from memwell.engine.ports import Clock, Embedder, Matrix, PoolEntry, PoolQuery, Question, QuestionReader, Store, View
+from memwell.engine.provisional import provisional
 from memwell.engine.ranking import memory_scores, one_of_each_turn_first, ranked, shown_score, turn_scores
 from memwell.engine.reading import known_then, quotes_of, readable
 from memwell.engine.results import SearchResult
@@ -99,6 +100,7 @@ class Recall:
                 profile=profile,
                 procedures=looker.memories(limits.procedures, turns, frozenset({Kind.PROCEDURE})),
                 raw=looker.raw(limits.raw, turns),
+                provisional=provisional(view, scope, lens, question.terms),
             )
 
 

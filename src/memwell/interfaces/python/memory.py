@@ -16,7 +16,7 @@ from memwell.domain.validity import parse_time
 from memwell.engine.intake import Messages
 from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge
 from memwell.engine.recall import Limits
-from memwell.engine.results import Explanation, Page, SearchResult, Status, WriteResult
+from memwell.engine.results import PENDING, Explanation, Page, SearchResult, Status, WriteResult
 from memwell.errors import InputError
 
 Moment = str | datetime
@@ -65,7 +65,7 @@ class Memory:
 
     def close(self) -> None:
         """Release the file; safe to call twice."""
-        self._engine.store.close()
+        self._engine.close()
 
     def add(
         self,
@@ -75,6 +75,7 @@ class Memory:
         session_id: str = "default",
         at: Moment | None = None,
         request_id: str | None = None,
+        wait: bool = True,
     ) -> WriteResult:
         """Keep messages as evidence and form memories from them.
 
@@ -84,6 +85,8 @@ class Memory:
             session_id: the conversation they are of.
             at: when they were said, where a message does not say so itself; default now.
             request_id: makes the call idempotent.
+            wait: form memories before returning; otherwise a worker of this process does it afterwards, search
+                returns the words as provisional quotes until then, and the result's status is ``"pending"``.
 
         Returns:
             What was stored and decided, with the reason of each decision.
@@ -93,9 +96,12 @@ class Memory:
             EvidenceConflictError: a message id was stored before with other content.
             IdempotencyConflictError: the request id was used before with other input.
         """
-        return self._engine.remember.add(
-            self._scope(user_id), messages, session_id=session_id, at=at, request_id=request_id
+        result = self._engine.remember.add(
+            self._scope(user_id), messages, session_id=session_id, at=at, request_id=request_id, wait=wait
         )
+        if result.status == PENDING:
+            self._engine.worker.wake()
+        return result
 
     def search(
         self,

@@ -21,7 +21,9 @@ from memwell.storage.sqlite import check as whole
 from memwell.storage.sqlite.connection import Connections
 from memwell.storage.sqlite.index import CACHE_BYTES, IndexCache
 from memwell.storage.sqlite.migrate import prepare
+from memwell.storage.sqlite.queue import SqliteQueue, write_jobs
 from memwell.storage.sqlite.rows import id_list
+from memwell.storage.sqlite.spending import SqliteSpending
 from memwell.storage.sqlite.statements import ScopeRow, find_scope, statement
 from memwell.storage.sqlite.view import SqliteView
 from memwell.storage.sqlite.write import Writer, read_named
@@ -82,6 +84,8 @@ class SqliteStore:
         prepare(self.path, busy_timeout=busy_timeout, now=clock.now(), reach=reach)
         self._connections = Connections(self.path, busy_timeout=busy_timeout, max_bytes=max_bytes)
         self._cache = IndexCache(cache_bytes)
+        self.queue = SqliteQueue(self._connections, clock)
+        self.spending = SqliteSpending(self._connections)
 
     def apply(self, plan: Plan) -> Applied:
         def attempt(connection: sqlite3.Connection, scope: ScopeRow) -> Applied:
@@ -166,6 +170,7 @@ class SqliteStore:
         self._reach("sqlite.apply.resolved")
         writer = Writer(connection, plan, named, scope.no, scope.changes + 1)
         writer.records(changes)
+        write_jobs(connection, scope.no, changes, named.jobs, plan.at)
         self._reach("sqlite.apply.records_written")
         writer.words(changes)
         writer.vectors(changes.vectors)
