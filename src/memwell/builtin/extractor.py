@@ -11,8 +11,7 @@ from functools import partial
 from memwell.builtin import times
 from memwell.builtin.attributes import SOMEONE, USER, attributes_of, person_meant, subject_of
 from memwell.builtin.language import Language, choose_language, compiled, load_languages
-from memwell.builtin.model.decide import DecisionModel
-from memwell.builtin.relations import load_thresholds
+from memwell.builtin.model.decide import DecisionModel, Description
 from memwell.builtin.statements import (
     is_plain_statement,
     kind_of,
@@ -24,6 +23,7 @@ from memwell.builtin.statements import (
     says_something,
     speaks_of_self,
 )
+from memwell.builtin.thresholds import load_thresholds
 from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.memory import FormedBy, Kind, Polarity, Span
 from memwell.domain.segments import sentences
@@ -62,12 +62,17 @@ class _Reading:
         return self.folded[span.start : span.end]
 
 
+# What a sentence of a message is, where a model can tell.
+_Describe = Callable[[str, str], Description | None]
+
+
 class BuiltinExtractor:
     """Proposes each durable sentence, or clauses of it that state different things; passes the rest with a reason.
 
     Args:
-        model: asked whether a question, an order or a mood tells something lasting all the same; without it none does,
-            unless a clause of it is a statement by itself.
+        model: asked whether a question, an order or a mood tells something lasting all the same, and of what kind and
+            about whom a statement is where no wording tells. Without it a clause of a question must be a statement by
+            itself, the kind is a fact, and all is about the speaker.
     """
 
     def __init__(self, languages: tuple[Language, ...] | None = None, model: DecisionModel | None = None) -> None:
@@ -89,16 +94,14 @@ class BuiltinExtractor:
                 continue
             language = choose_language(turn.evidence.content, languages)
             people = partial(_people, tuple(said[-CONTEXT_TURNS:]), languages)
-            found, left = _read_turn(_reading(turn, language, people), self._tells_nothing)
+            found, left = _read_turn(_reading(turn, language, people), self._describe)
             said.append(turn.evidence)
             proposals.extend(found)
             passed.extend(left)
         return Extraction(tuple(proposals), tuple(passed))
 
-    def _tells_nothing(self, sentence: str, message: str) -> bool:
-        if self._model is None:
-            return True
-        return self._model.decide(sentence, message, ()).free["RAW_ONLY"] > load_thresholds()["tells_nothing"]
+    def _describe(self, sentence: str, message: str) -> Description | None:
+        return None if self._model is None else self._model.describe(sentence, message)
 
 
 def _whole(turn: Turn) -> list[Proposal]:
@@ -146,24 +149,28 @@ def _reading(turn: Turn, language: Language, people: Callable[[], tuple[str, ...
     )
 
 
-def _read_turn(reading: _Reading, tells_nothing: Callable[[str, str], bool]) -> tuple[list[Proposal], list[Passed]]:
+def _read_turn(reading: _Reading, describe: _Describe) -> tuple[list[Proposal], list[Passed]]:
     proposals: list[Proposal] = []
     passed: list[Passed] = []
     told: list[str] = []
+    message = reading.turn.evidence.content
     for index, span in enumerate(reading.turn.sentences):
         reason = _reason(reading, span)
         riders = _riders(reading, span) if reason in _WITH_RIDERS else []
-        if not riders and reason in _OPEN and not tells_nothing(reading.turn.text(span), reading.turn.evidence.content):
-            reason = None
-        if reason is not None and not riders:
+        likely = describe(reading.turn.text(span), message) if reason is None or reason in _OPEN else None
+        if (
+            not riders
+            and reason is not None
+            and (likely is None or likely.nothing > load_thresholds()["tells_nothing"])
+        ):
             passed.append(Passed(reading.turn.evidence.id, span, reason))
             continue
         groups = riders or _statements(reading, span)
         previous = _meant(reading, span, told)
         if groups:
-            found = [_proposal(reading, "segment", group, previous, lead) for group, lead in groups]
+            found = [_proposal(reading, "segment", group, previous, likely, lead) for group, lead in groups]
         else:
-            found = [_proposal(reading, "sentence", (index,), previous)]
+            found = [_proposal(reading, "sentence", (index,), previous, likely)]
         proposals.extend(found)
         told.append(found[-1].subject)
     return proposals, passed
@@ -253,7 +260,12 @@ def _first_person(reading: _Reading, span: Span) -> Span | None:
 
 
 def _proposal(
-    reading: _Reading, unit: str, chosen: tuple[int, ...], previous: str | None, lead: Span | None = None
+    reading: _Reading,
+    unit: str,
+    chosen: tuple[int, ...],
+    previous: str | None,
+    likely: Description | None,
+    lead: Span | None = None,
 ) -> Proposal:
     spans = reading.turn.sentences if unit == "sentence" else reading.turn.segments
     whole = Span(spans[chosen[0]].start, spans[chosen[-1]].end)
@@ -268,11 +280,13 @@ def _proposal(
     occurred_at, expression = (None, None) if limited else times.event_time(found)
     negative = language.has("negation", folded) or language.has("ended", folded)
     subject = subject_of(reading.turn.evidence.content[whole.start : whole.end], language, reading.speaker, previous)
+    if subject == reading.speaker and likely is not None and likely.other > load_thresholds()["about_other"]:
+        subject = SOMEONE
     return Proposal(
         evidence_id=reading.turn.evidence.id,
         unit=unit,
         chosen=chosen,
-        kind=kind_of(folded, language, attributes[0].kind if attributes else None),
+        kind=kind_of(folded, language, attributes[0].kind if attributes else None, likely.kind if likely else {}),
         lead=lead,
         subject=subject if lead is None else reading.speaker,
         attribute=attributes[0].name if attributes else None,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from memwell.builtin.model.decide import Answer, DecisionModel, mean
 from memwell.builtin.model.layout import SLOTS
-from memwell.builtin.relations import load_thresholds
 from memwell.builtin.rules import RuleJudge
+from memwell.builtin.thresholds import load_thresholds
 from memwell.domain.decision import ALLOWED, Action, Candidate, Situation
 from memwell.domain.text import normal_form
 from memwell.engine.ports import Comparison, Head, Verdict

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from memwell.builtin.model.layout import FREE, RELATIONS, SLOTS, beside, gap_class, sequence
+from memwell.builtin.model.layout import FREE, KINDS, RELATIONS, SLOTS, SUBJECTS, beside, gap_class, sequence
 from memwell.builtin.model.weights import EncoderWeights, shared_weights
 from memwell.engine.ports import Matrix
 
@@ -28,6 +28,21 @@ class Answer:
 
     relations: tuple[dict[str, float], ...]
     free: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a sentence is by itself.
+
+    Attributes:
+        nothing: the probability that it tells nothing lasting.
+        kind: the probability of each kind of memory, if it forms one.
+        other: the probability that it is about someone or something else than the user, if about either.
+    """
+
+    nothing: float
+    kind: dict[str, float]
+    other: float
 
 
 def mean(first: Answer, second: Answer) -> Answer:
@@ -63,6 +78,24 @@ class DecisionModel:
         """
         if len(memories) > SLOTS:
             raise ValueError(f"{len(memories)} memories for {SLOTS} slots")
+        means, heads = self._means(sentence, message, memories)
+        return _answer(means, heads)
+
+    def describe(self, sentence: str, message: str) -> Description:
+        """What ``sentence`` of ``message`` is, whatever is known."""
+        means, heads = self._means(sentence, message, ())
+        kinds = _softmax(_linear(means[0], "kind", heads)[: KINDS.index("none")]).tolist()
+        user, other = (_linear(means[0], "about", heads)[SUBJECTS.index(name)] for name in ("user", "other"))
+        return Description(
+            nothing=_answer(means, heads).free["RAW_ONLY"],
+            kind=dict(zip(KINDS, kinds, strict=False)),
+            other=float(1 / (1 + np.exp(user - other))),
+        )
+
+    def _means(
+        self, sentence: str, message: str, memories: Sequence[tuple[str, int]]
+    ) -> tuple[list[Matrix], dict[str, Matrix]]:
+        """Mean vectors of sentence, message and each memory, shape ``(width,)``, and the heads that read them."""
         before, after = beside(sentence, message)
         ids, slots, gaps = sequence(
             self._pieces(sentence),
@@ -73,7 +106,9 @@ class DecisionModel:
         weights, session, heads = self._load()
         x = weights.word_rows(ids) + heads["places"][: len(ids)] + heads["slots"][slots] + heads["gaps"][gaps]
         (encoded,) = session.run(None, {"x": x[None]})
-        return _answer(encoded[0], np.array(slots), len(memories), heads)
+        places, nothing = np.array(slots), np.zeros(encoded.shape[-1], np.float32)
+        slotted = [encoded[0][places == slot] for slot in range(2 + len(memories))]
+        return [rows.mean(0) if len(rows) else nothing for rows in slotted], heads
 
     def _cut(self, text: str) -> tuple[int, ...]:
         return tuple(self._load()[0].pieces(text))
@@ -106,23 +141,26 @@ def _load() -> tuple[EncoderWeights, Any, dict[str, Matrix]]:
     return shared_weights(), session, heads
 
 
-def _answer(encoded: Matrix, slots: np.ndarray, memories: int, heads: dict[str, Matrix]) -> Answer:
-    """Answers from the encoded pieces, shape ``(pieces, width)``, and the slot of each."""
-    nothing = np.zeros(encoded.shape[1], np.float32)
-    means = [encoded[slots == slot].mean(0) if (slots == slot).any() else nothing for slot in range(2 + memories)]
+def _answer(means: Sequence[Matrix], heads: dict[str, Matrix]) -> Answer:
+    """Answers from the mean vectors of sentence, message and memories."""
     said, message = means[0], means[1]
     pairs = [np.concatenate([head, said, head * said, np.abs(head - said)]) for head in means[2:]]
     logits = [_two_layers(pair, "pair", heads) for pair in pairs] + [
         _two_layers(np.concatenate([said, message]), "alone", heads)
     ]
     shares = _softmax(np.concatenate(logits) / heads["temperature"]).tolist()
-    count = len(RELATIONS)
+    count, memories = len(RELATIONS), len(means) - 2
     return Answer(
         relations=tuple(
             dict(zip(RELATIONS, shares[count * i : count * i + count], strict=True)) for i in range(memories)
         ),
         free=dict(zip(FREE, shares[count * memories :], strict=True)),
     )
+
+
+def _linear(x: Matrix, name: str, heads: dict[str, Matrix]) -> Matrix:
+    out: Matrix = x @ heads[f"{name}_w"] + heads[f"{name}_b"]
+    return out
 
 
 def _two_layers(x: Matrix, name: str, heads: dict[str, Matrix]) -> Matrix:
