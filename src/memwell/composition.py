@@ -6,7 +6,7 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memwell.builtin.embedder import bundled_embedder
 from memwell.builtin.extractor import BuiltinExtractor
@@ -24,9 +24,14 @@ from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge, Store
 from memwell.engine.reading import Reading
 from memwell.engine.recall import Recall
 from memwell.engine.remember import Remember
+from memwell.errors import ConfigurationError
+from memwell.providing import provided
 from memwell.settings import Settings, read_settings
 from memwell.storage.sqlite import SqliteStore
-from memwell.worker import Owners, Worker
+from memwell.worker import Owners, Worker, never
+
+if TYPE_CHECKING:
+    from memwell.providers.decisions import DecisionProvider
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,31 +75,42 @@ def open_engine(
     embedder: Embedder | None = None,
     extractor: Extractor | None = None,
     judge: Judge | None = None,
+    decisions: DecisionProvider | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
 ) -> Engine:
-    """Open the store that ``settings`` name and wire the use cases; each part given replaces the builtin one."""
+    """Open the store that ``settings`` name and wire the use cases.
+
+    A part that is given is used; else the model endpoint that the settings name; else the builtin one.
+    """
     clock = clock or SystemClock()
     ids = ids or TimeOrderedIds()
     languages = load_languages()
-    embedder = embedder or bundled_embedder()
     model = bundled_model()
-    extractor = extractor or BuiltinExtractor(languages, model)
-    judge = judge or (BuiltinJudge(model, RuleJudge(languages)) if model else RuleJudge(languages))
+    local = BuiltinExtractor(languages, model)
     location = settings.store_path.expanduser()
     store = SqliteStore(location, clock=clock)
+    try:
+        found = provided(settings, store, clock, local, decisions)
+    except ConfigurationError:
+        store.close()
+        raise
+    embedder = embedder or found.embedder or bundled_embedder()
+    extractor = extractor or found.extractor or local
+    judge = judge or found.judge or (BuiltinJudge(model, RuleJudge(languages)) if model else RuleJudge(languages))
     forming = Forming(store, embedder, extractor, judge, clock, ids, abbreviations(languages), joints(languages))
     owners = Owners(location.with_name(f"{location.name}.owners"))
     jobs = Jobs(store, forming, clock, owners.name)
+    maintaining = Maintaining(store, embedder, clock, ids, str(location), extractor.name, judge.name)
     return Engine(
         settings=settings,
         location=str(location),
         store=store,
         clock=clock,
-        remember=Remember(store, forming, jobs, clock, ids),
+        remember=Remember(store, forming, jobs, clock, ids, durable=found.paid),
         recall=Recall(store, embedder, BuiltinQuestionReader(languages), clock),
         reading=Reading(store, clock),
         managing=Managing(store, embedder, clock, ids),
-        maintaining=Maintaining(store, embedder, clock, ids, str(location), extractor.name, judge.name),
-        worker=Worker(store, jobs, owners),
+        maintaining=maintaining,
+        worker=Worker(store, jobs, owners, maintaining.reindex_some if found.embedder is not None else never),
     )

@@ -19,6 +19,11 @@ STOP_SECONDS = 0.25
 _LOG = logging.getLogger(__name__)
 
 
+def never() -> bool:
+    """Finds nothing to do."""
+    return False
+
+
 class Worker:
     """Carries out jobs of one store, in a thread of its own or in the caller's.
 
@@ -26,7 +31,7 @@ class Worker:
         idle: called where no job is due; returns whether it found something to do.
     """
 
-    def __init__(self, store: Store, jobs: Jobs, owners: Owners, idle: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, store: Store, jobs: Jobs, owners: Owners, idle: Callable[[], bool] = never) -> None:
         self._store = store
         self._jobs = jobs
         self._owners = owners

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 from memwell.composition import load_settings, open_engine
 from memwell.domain.evidence import Target
@@ -18,6 +18,10 @@ from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge
 from memwell.engine.recall import Limits
 from memwell.engine.results import PENDING, Explanation, Page, SearchResult, Status, WriteResult
 from memwell.errors import InputError
+from memwell.interfaces.python.jobs import Jobs
+
+if TYPE_CHECKING:
+    from memwell.providers.decisions import DecisionProvider
 
 Moment = str | datetime
 
@@ -30,7 +34,10 @@ class Memory:
             folder for user data. It is created where it does not exist.
         user_id: default user for all calls; without it every call names one.
         app_id, agent_id: the other two parts of the scope.
+        settings: further settings, such as ``{"chat": {"model": "m", "base_url": "http://127.0.0.1:11434/v1"}}``; see
+            ``docs/providers.md``.
         embedder, extractor, judge, clock, ids: replace the builtin ones.
+        decisions: lets a provider of typed questions judge.
 
     Raises:
         StorageError: the file cannot be opened, or is no store.
@@ -44,16 +51,21 @@ class Memory:
         user_id: str | None = None,
         app_id: str | None = None,
         agent_id: str | None = None,
+        settings: Mapping[str, Any] | None = None,
         embedder: Embedder | None = None,
         extractor: Extractor | None = None,
         judge: Judge | None = None,
+        decisions: DecisionProvider | None = None,
         clock: Clock | None = None,
         ids: Ids | None = None,
     ) -> None:
-        settings = load_settings(store=path, user_id=user_id, app_id=app_id, agent_id=agent_id)
-        self._owner = (checked_id("app_id", settings.app_id), checked_id("agent_id", settings.agent_id))
-        self._user_id = None if settings.user_id is None else checked_id("user_id", settings.user_id)
-        self._engine = open_engine(settings, embedder=embedder, extractor=extractor, judge=judge, clock=clock, ids=ids)
+        names = {"store": path, "user_id": user_id, "app_id": app_id, "agent_id": agent_id}
+        read = load_settings(**{**(settings or {}), **{key: name for key, name in names.items() if name is not None}})
+        self._owner = (checked_id("app_id", read.app_id), checked_id("agent_id", read.agent_id))
+        self._user_id = None if read.user_id is None else checked_id("user_id", read.user_id)
+        self._engine = open_engine(
+            read, embedder=embedder, extractor=extractor, judge=judge, decisions=decisions, clock=clock, ids=ids
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -102,6 +114,11 @@ class Memory:
         if result.status == PENDING:
             self._engine.worker.wake()
         return result
+
+    @property
+    def jobs(self) -> Jobs:
+        """Formation that waits: list it, retry what is dead, carry it out."""
+        return Jobs(self._engine)
 
     def search(
         self,
