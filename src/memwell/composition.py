@@ -16,6 +16,7 @@ from memwell.builtin.model.decide import bundled_model
 from memwell.builtin.question import BuiltinQuestionReader
 from memwell.builtin.rules import RuleJudge
 from memwell.builtin.system import SystemClock, TimeOrderedIds
+from memwell.engine.faults import Reach, pass_by
 from memwell.engine.forming import Forming
 from memwell.engine.jobs import Jobs
 from memwell.engine.maintaining import Maintaining
@@ -25,7 +26,7 @@ from memwell.engine.reading import Reading
 from memwell.engine.recall import Recall
 from memwell.engine.remember import Remember
 from memwell.errors import ConfigurationError
-from memwell.providing import provided
+from memwell.providing import Probe, provided
 from memwell.settings import Settings, read_settings
 from memwell.storage.sqlite import SqliteStore
 from memwell.worker import Owners, Worker, never
@@ -48,6 +49,7 @@ class Engine:
     managing: Managing
     maintaining: Maintaining
     worker: Worker
+    probes: tuple[Probe, ...] = ()
 
     def close(self) -> None:
         """Stop the worker and release the store; safe to call twice."""
@@ -78,10 +80,12 @@ def open_engine(
     decisions: DecisionProvider | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
+    reach: Reach = pass_by,
 ) -> Engine:
     """Open the store that ``settings`` name and wire the use cases.
 
-    A part that is given is used; else the model endpoint that the settings name; else the builtin one.
+    A part that is given is used; else the model endpoint that the settings name; else the builtin one. ``reach`` is
+    called at fault points.
     """
     clock = clock or SystemClock()
     ids = ids or TimeOrderedIds()
@@ -89,9 +93,9 @@ def open_engine(
     model = bundled_model()
     local = BuiltinExtractor(languages, model)
     location = settings.store_path.expanduser()
-    store = SqliteStore(location, clock=clock)
+    store = SqliteStore(location, clock=clock, reach=reach)
     try:
-        found = provided(settings, store, clock, local, decisions)
+        found = provided(settings, store, clock, local, decisions, reach)
     except ConfigurationError:
         store.close()
         raise
@@ -113,4 +117,5 @@ def open_engine(
         managing=Managing(store, embedder, clock, ids),
         maintaining=maintaining,
         worker=Worker(store, jobs, owners, maintaining.reindex_some if found.embedder is not None else never),
+        probes=found.probes,
     )

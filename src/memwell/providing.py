@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memwell.engine.faults import Reach, pass_by
 from memwell.engine.ports import Clock, Embedder, Extractor, Judge, Store, Turn
-from memwell.errors import ConfigurationError
+from memwell.errors import ConfigurationError, ExtractionError
 from memwell.settings import ModelSettings, Settings
 
 if TYPE_CHECKING:
@@ -21,12 +22,21 @@ _PLAIN = 0.9
 
 
 @dataclass(frozen=True, slots=True)
+class Probe:
+    """A way to try an endpoint: ``attempt`` raises what is wrong with it."""
+
+    name: str
+    attempt: Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
 class Provided:
     """What comes from endpoints; ``None`` where the builtin part stays."""
 
     embedder: Embedder | None = None
     extractor: Extractor | None = None
     judge: Judge | None = None
+    probes: tuple[Probe, ...] = ()
 
     @property
     def paid(self) -> bool:
@@ -40,12 +50,14 @@ def provided(
     clock: Clock,
     local: Extractor,
     decisions: DecisionProvider | None = None,
+    reach: Reach = pass_by,
 ) -> Provided:
     """The parts that ``settings`` ask for.
 
     Args:
         local: the keyless extractor, for what must not leave this machine.
         decisions: a provider of typed questions of the caller's own, in place of the judge that is set.
+        reach: called at fault points.
 
     Raises:
         ConfigurationError: a setting is missing.
@@ -57,12 +69,37 @@ def provided(
         return Provided()
     from memwell.providers.paid import Paid
 
-    paid = Paid(store.spending, clock, settings.budget.tokens_per_day)
-    return Provided(
-        embedder=_embedder(settings, paid) if settings.embedding.model is not None else None,
-        extractor=_extractor(settings, paid, local) if extraction == "chat" else None,
-        judge=_judge(settings, paid, decisions),
-    )
+    paid = Paid(store.spending, clock, settings.budget.tokens_per_day, reach)
+    embedder = _embedder(settings, paid) if settings.embedding.model is not None else None
+    extractor = _extractor(settings, paid, local) if extraction == "chat" else None
+    provider = decisions or _decisions(settings, paid)
+    return Provided(embedder, extractor, _judge(provider), _probes(settings, paid, extraction, embedder, provider))
+
+
+def _probes(
+    settings: Settings,
+    paid: Paid,
+    extraction: str,
+    embedder: Embedder | None,
+    provider: DecisionProvider | None,
+) -> tuple[Probe, ...]:
+    found = []
+    if extraction == "chat":
+        chat = _chat(settings, paid)
+        hello = [{"role": "user", "content": "Say: ready"}]
+        found.append(Probe(f"chat model {chat.name}", lambda: chat.ask("doctor", hello, ExtractionError)))
+    if provider is not None:
+        found.append(Probe(f"judge {provider.name}", lambda: _try_decisions(provider)))
+    if embedder is not None:
+        found.append(Probe(f"embedding model {embedder.model}", lambda: embedder.passages(["ready"])))
+    return tuple(found)
+
+
+def _try_decisions(provider: DecisionProvider) -> None:
+    from memwell.providers.decisions import DecisionQuestion, checked
+
+    question = DecisionQuestion("ready", "Is the lamp on?", {"yes": "It is on.", "no": "It is off."})
+    checked([question], provider.evaluate({"lamp": "on"}, [question]), provider.name)
 
 
 def _endpoint(section: str, settings: ModelSettings, default_model: str | None = None) -> Endpoint:
@@ -103,25 +140,30 @@ def plainly(local: Extractor) -> Callable[[Turn], bool]:
     return is_declarative
 
 
-def _judge(settings: Settings, paid: Paid, decisions: DecisionProvider | None) -> Judge | None:
-    kind = settings.judge.provider
-    if decisions is None and kind == "builtin":
+def _judge(provider: DecisionProvider | None) -> Judge | None:
+    if provider is None:
         return None
     from memwell.providers.typed_judge import TypedJudge
 
-    if decisions is not None:
-        return TypedJudge(decisions)
-    if kind == "chat":
-        from memwell.providers.chat_decisions import ChatDecisions
+    return TypedJudge(provider)
 
-        return TypedJudge(ChatDecisions(_chat(settings, paid)))
-    if kind == "jev":
-        from memwell.providers.jev import Jev
 
-        return TypedJudge(Jev(_endpoint("judge", settings.judge, "jev-latest"), paid))
-    from memwell.providers.openai_decisions import OpenAIDecisions
+def _decisions(settings: Settings, paid: Paid) -> DecisionProvider | None:
+    """Who answers typed questions; ``None`` where the builtin judge stays."""
+    match settings.judge.provider:
+        case "chat":
+            from memwell.providers.chat_decisions import ChatDecisions
 
-    return TypedJudge(OpenAIDecisions(_endpoint("judge", settings.judge), paid))
+            return ChatDecisions(_chat(settings, paid))
+        case "jev":
+            from memwell.providers.jev import Jev
+
+            return Jev(_endpoint("judge", settings.judge, "jev-latest"), paid)
+        case "decisions":
+            from memwell.providers.openai_decisions import OpenAIDecisions
+
+            return OpenAIDecisions(_endpoint("judge", settings.judge), paid)
+    return None
 
 
 def _embedder(settings: Settings, paid: Paid) -> Embedder:

@@ -85,7 +85,7 @@ def test_one_bad_item_of_three_is_reported_and_the_others_are_stored(server: Scr
         (item(), "parts"),
         (item("c1", "c1"), "overlap"),
         (item("s1", turn="t7"), None),
-        (item("s1", turn=3), None),
+        ({**item("s1"), "turn": 3}, None),
         (item("s1", confidence=2), "confidence"),
         (item("s2", confirms="b1"), "confirms"),
         ("s1", None),

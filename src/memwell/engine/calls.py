@@ -16,6 +16,11 @@ from typing import Protocol
 
 from memwell.domain.scope import Scope
 
+# Codes of errors that say nothing about what was asked: the endpoint gave no answer.
+OUTAGES = frozenset(
+    {"endpoint_unreachable", "endpoint_timeout", "endpoint_busy", "endpoint_failed", "endpoint_refused"}
+)
+
 
 class Notes(Protocol):
     """Answers that an errand already has, by the digest of what was asked. Safe for threads."""

@@ -84,6 +84,7 @@ class SearchResult:
         procedures: experiences, only with ``procedure_limit``.
         raw: verbatim evidence, only with ``raw_limit``.
         provisional: what was said of late and waits to be formed; empty where nothing waits.
+        degraded: code of the trouble because of which only keywords were searched; ``None`` where there was none.
         dependencies: ids of every memory and evidence record used.
     """
 
@@ -94,6 +95,7 @@ class SearchResult:
     procedures: tuple[MemoryItem, ...] = ()
     raw: tuple[RawItem, ...] = ()
     provisional: tuple[RawItem, ...] = ()
+    degraded: str | None = None
 
     @property
     def dependencies(self) -> tuple[str, ...]:
@@ -122,6 +124,7 @@ class SearchResult:
             "procedures": [item.to_dict() for item in self.procedures],
             "raw": [item.to_dict() for item in self.raw],
             "provisional": [item.to_dict() for item in self.provisional],
+            "degraded": self.degraded,
             "dependencies": list(self.dependencies),
         }
 

@@ -106,7 +106,8 @@ class EndpointEmbedder:
         answer = self._paid.ask(
             "embedding", self._endpoint.model, {"input": texts}, lambda: self._call(texts), answer_tokens=0
         )
-        return np.frombuffer(base64.b64decode(answer), dtype="<f4").reshape(len(texts), self.dimensions)
+        rows: Matrix = np.frombuffer(base64.b64decode(answer), dtype="<f4").reshape(len(texts), self.dimensions)
+        return rows
 
     @cached_property
     def _client(self) -> openai.OpenAI:

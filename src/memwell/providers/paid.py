@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memwell.engine.calls import Call, Errand, PassingNotes, Spending, current_errand
+from memwell.engine.faults import Reach, pass_by
 from memwell.engine.ports import Clock
 from memwell.errors import MemwellError
 
@@ -35,10 +36,6 @@ class SpentError(Exception):
     """The right to ask this once was taken before, and the answer was lost."""
 
 
-def _pass_by(point: str) -> None:
-    """What production code does at a fault point: nothing."""
-
-
 class Paid:
     """Makes calls on the account of the current errand.
 
@@ -52,7 +49,7 @@ class Paid:
         spending: Spending,
         clock: Clock,
         tokens_per_day: int | None = None,
-        reach: Callable[[str], None] = _pass_by,
+        reach: Reach = pass_by,
     ) -> None:
         self._spending = spending
         self._clock = clock

@@ -17,11 +17,12 @@ from memwell.engine.intake import Messages
 from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge
 from memwell.engine.recall import Limits
 from memwell.engine.results import PENDING, Explanation, Page, SearchResult, Status, WriteResult
-from memwell.errors import InputError
+from memwell.errors import InputError, MemwellError
 from memwell.interfaces.python.jobs import Jobs
 
 if TYPE_CHECKING:
     from memwell.providers.decisions import DecisionProvider
+    from memwell.providing import Probe
 
 Moment = str | datetime
 
@@ -216,6 +217,10 @@ class Memory:
         """Archive a memory: no search returns it, its history does. Nothing is erased."""
         return self._engine.managing.delete(memory_id, self._optional_scope(user_id), self._owner)
 
+    def try_endpoints(self) -> dict[str, MemwellError | None]:
+        """Ask each model endpoint in use for something small: what is wrong with it, ``None`` where it answers well."""
+        return {probe.name: _tried(probe) for probe in self._engine.probes}
+
     def resume(self) -> int:
         """Form memories from stored messages that a failed or killed write left unformed; returns how many."""
         return self._engine.remember.resume()
@@ -247,3 +252,11 @@ class Memory:
 
 def _moment(name: str, value: Moment | None) -> datetime | None:
     return None if value is None else parse_time(name, value)
+
+
+def _tried(probe: Probe) -> MemwellError | None:
+    try:
+        probe.attempt()
+    except MemwellError as error:
+        return error
+    return None

@@ -15,6 +15,7 @@ from typing import TypeVar
 from memwell.domain.changes import Changes, resolve
 from memwell.domain.plan import AddEvidence, Applied, Plan
 from memwell.domain.scope import Scope
+from memwell.engine.faults import Reach, pass_by
 from memwell.engine.ports import Clock, View
 from memwell.storage.refusals import busy_scope, moved_epoch, other_input
 from memwell.storage.sqlite import check as whole
@@ -45,10 +46,6 @@ _POLL_SECONDS = 0.02
 _EXPIRED_AT_ONCE = 64
 
 
-def _pass_by(point: str) -> None:
-    """What production code does at a fault point: nothing."""
-
-
 class SqliteStore:
     """A store in one SQLite file; see ``ports.Store``. Any number of threads and processes may share the file.
 
@@ -75,7 +72,7 @@ class SqliteStore:
         lock_timeout: float = 60.0,
         cache_bytes: int = CACHE_BYTES,
         max_bytes: int | None = None,
-        reach: Callable[[str], None] = _pass_by,
+        reach: Reach = pass_by,
     ) -> None:
         self.path = Path(path).absolute()
         self._clock = clock
