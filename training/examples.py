@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from memwell.builtin.model.decide import Known
 from memwell.builtin.model.layout import (
     ATTRIBUTES,
     FREE,
@@ -37,6 +38,8 @@ UNTOLD = -100
 ANY_FREE = -1
 # Unrelated memories of which the nearest are put beside an example, as a store of this size would.
 STORE = 60
+# Attributes that things which can both hold share.
+VAGUE = ("other", "none", "event", "people", "place", "possession")
 
 
 def read(paths: Iterable[Path]) -> list[Example]:
@@ -68,44 +71,80 @@ class Inputs:
     ) -> None:
         self.pieces = lru_cache(maxsize=None)(weights.pieces)
         self._vectors, self._related = vectors, related
-        self._others = {
-            language: [
-                (example["domain"], memory)
-                for example in examples
-                if example["lang"] == language
-                for memory in example["current"]
-            ]
-            for language in ("en", "zh")
-        }
+        self._others: dict[str, list[tuple[Example, Example]]] = {"en": [], "zh": []}
+        for example in examples:
+            self._others[example["lang"]] += [(example, memory) for memory in example["current"]]
 
-    def make(self, example: Example, rng: random.Random, unrelated: int, *, shuffle: bool, alone: bool) -> Input:
+    def make(self, example: Example, rng: random.Random, unrelated: int, *, alone: bool) -> Input:
         """One input with up to ``unrelated`` others' memories; ``alone`` leaves out the rest of the message."""
-        memories = [(memory, number) for number, memory in enumerate(example["current"])]
-        memories += [(memory, -1) for memory in self._near(example, rng, min(unrelated, SLOTS - len(memories)))]
-        if shuffle:
-            rng.shuffle(memories)
-        told = date.fromisoformat(example["at"])
-        places = [number for _, number in memories]
+        memories, right = self.draw(example, rng, unrelated)
         before, after = ("", "") if alone else beside(example["sentence"], example["message"])
         ids, slots, gaps = sequence(
             self.pieces(example["sentence"]),
             self.pieces(before),
             self.pieces(after),
-            [
-                (self.pieces(memory["text"]), gap_class((told - date.fromisoformat(memory["at"])).days))
-                for memory, _ in memories
-            ],
+            [(self.pieces(known.text), gap_class(known.days)) for known in memories],
         )
-        return Input(ids, slots, gaps, _decision(example, places), _sentence(example))
+        return Input(ids, slots, gaps, right, _sentence(example))
+
+    def draw(self, example: Example, rng: random.Random, unrelated: int) -> tuple[list[Known], int]:
+        """The example's memories among up to ``unrelated`` of others, in random order, and the right decision."""
+        memories = [(memory, number) for number, memory in enumerate(example["current"])]
+        memories += [(memory, -1) for memory in self._near(example, rng, min(unrelated, SLOTS - len(memories)))]
+        rng.shuffle(memories)
+        return self._known(example, memories), _decision(example, [number for _, number in memories])
+
+    def shown(self, example: Example, rng: random.Random, others: int) -> tuple[list[Known], int | None]:
+        """What the judge is shown in a store with ``others`` memories besides, and the right decision.
+
+        The decision is ``None`` where the memory that it is about is not shown.
+        """
+        memories = [(memory, number) for number, memory in enumerate(example["current"])]
+        memories += [(memory, -1) for memory in self.store(example, rng, others)]
+        known = self._known(example, memories)
+        likeliest = sorted(range(len(known)), key=lambda place: -(known[place].likeness or 0.0))[:SLOTS]
+        places = [memories[place][1] for place in likeliest]
+        right = None
+        if example["target"] is None or example["target"] in places:
+            right = _decision(example, places)
+        return [known[place] for place in likeliest], right
+
+    def _known(self, example: Example, memories: Sequence[tuple[Example, int]]) -> list[Known]:
+        sought = self._sought(example)
+        told = date.fromisoformat(example["at"])
+        return [
+            Known(
+                memory["text"],
+                (told - date.fromisoformat(memory["at"])).days,
+                float(self._vectors[memory["text"]] @ sought),
+            )
+            for memory, _ in memories
+        ]
+
+    def _sought(self, example: Example) -> Matrix:
+        mapped = self._vectors[example["sentence"]] @ self._related
+        unit: Matrix = mapped / np.linalg.norm(mapped)
+        return unit
+
+    def store(self, example: Example, rng: random.Random, count: int) -> list[Example]:
+        """Up to ``count`` memories of others: of another domain, and not of the same attribute.
+
+        Nobody lives in two places: what may be what the sentence replaces is no unrelated memory.
+        """
+        attribute = example.get("attribute")
+
+        def unrelated(other: Example) -> bool:
+            alike = attribute not in (None, *VAGUE) and other.get("attribute") == attribute
+            return other["domain"] != example["domain"] and not alike
+
+        return [memory for other, memory in rng.sample(self._others[example["lang"]], count) if unrelated(other)]
 
     def _near(self, example: Example, rng: random.Random, count: int) -> list[Example]:
         if not count:
             return []
-        drawn = rng.sample(self._others[example["lang"]], STORE)
-        store = [memory for domain, memory in drawn if domain != example["domain"]]
-        said = self._vectors[example["sentence"]] @ self._related
-        store.sort(key=lambda memory: -float(np.dot(self._vectors[memory["text"]], said)))
-        return store[:count]
+        sought = self._sought(example)
+        store = self.store(example, rng, STORE)
+        return sorted(store, key=lambda memory: -float(self._vectors[memory["text"]] @ sought))[:count]
 
 
 def judged(example: Example) -> list[str]:

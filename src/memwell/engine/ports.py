@@ -310,8 +310,9 @@ class Head:
 
     Attributes:
         memory_id: ``None`` for an earlier candidate.
-        similarity: cosine to the candidate.
         said_at: the latest time it was said.
+        similarity: cosine to the candidate.
+        likeness: cosine to the candidate's target query (see ``Embedder.target_queries``); ``None`` if not known.
     """
 
     memory_id: str | None
@@ -324,6 +325,7 @@ class Head:
     said_at: datetime
     similarity: float
     valid_until: datetime | None = None
+    likeness: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

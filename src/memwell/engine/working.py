@@ -95,7 +95,7 @@ class WorkingSet:
             for rank, ref in enumerate(likeliest)
             if rank < TARGET_LIMIT or self._key(ref) == (candidate.subject, candidate.attribute)
         )
-        heads = tuple(self._head(ref, offered[ref].similarity) for ref in refs)
+        heads = tuple(self._head(ref, offered[ref]) for ref in refs)
         situations = tuple(self._situation(candidate, head, ref) for head, ref in zip(heads, refs, strict=True))
         return Posed(number, Comparison(candidate, message, heads, situations, preceding), refs)
 
@@ -263,7 +263,7 @@ class WorkingSet:
         statement = self._statement(ref)
         return None if statement.attribute is None else (statement.subject, statement.attribute)
 
-    def _head(self, ref: str | int, similarity: float) -> Head:
+    def _head(self, ref: str | int, offer: _Offer) -> Head:
         statement = self._statement(ref)
         if isinstance(statement, Candidate):
             memory_id, said_at = None, statement.said_at
@@ -278,8 +278,9 @@ class WorkingSet:
             value=statement.value,
             polarity=statement.polarity,
             said_at=said_at,
-            similarity=similarity,
+            similarity=offer.similarity,
             valid_until=statement.valid_until,
+            likeness=offer.likeness,
         )
 
     def _situation(self, candidate: Candidate, head: Head, ref: str | int) -> Situation:
