@@ -6,7 +6,7 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memwell.builtin.embedder import bundled_embedder
 from memwell.builtin.extractor import BuiltinExtractor
@@ -17,6 +17,9 @@ from memwell.builtin.question import BuiltinQuestionReader
 from memwell.builtin.ranking import load_weights
 from memwell.builtin.rules import RuleJudge
 from memwell.builtin.system import SystemClock, TimeOrderedIds, cache_budget
+from memwell.engine.faults import Reach, pass_by
+from memwell.engine.forming import Forming
+from memwell.engine.jobs import Jobs
 from memwell.engine.maintaining import Maintaining
 from memwell.engine.managing import Managing
 from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge, Store
@@ -24,8 +27,14 @@ from memwell.engine.reading import Reading
 from memwell.engine.recall import Recall
 from memwell.engine.remember import Remember
 from memwell.engine.weights import Weights
+from memwell.errors import ConfigurationError
+from memwell.providing import Probe, provided
 from memwell.settings import Settings, read_settings
 from memwell.storage.sqlite import SqliteStore
+from memwell.worker import Owners, Worker, never
+
+if TYPE_CHECKING:
+    from memwell.providers.decisions import DecisionProvider
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +50,13 @@ class Engine:
     reading: Reading
     managing: Managing
     maintaining: Maintaining
+    worker: Worker
+    probes: tuple[Probe, ...] = ()
+
+    def close(self) -> None:
+        """Stop the worker and release the store; safe to call twice."""
+        self.worker.stop()
+        self.store.close()
 
 
 def load_settings(**arguments: Any) -> Settings:
@@ -63,28 +79,46 @@ def open_engine(
     embedder: Embedder | None = None,
     extractor: Extractor | None = None,
     judge: Judge | None = None,
+    decisions: DecisionProvider | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
     weights: Weights | None = None,
+    reach: Reach = pass_by,
 ) -> Engine:
-    """Open the store that ``settings`` name and wire the use cases; each part given replaces the builtin one."""
+    """Open the store that ``settings`` name and wire the use cases.
+
+    A part that is given is used; else the model endpoint that the settings name; else the builtin one. ``reach`` is
+    called at fault points.
+    """
     clock = clock or SystemClock()
     ids = ids or TimeOrderedIds()
     languages = load_languages()
-    embedder = embedder or bundled_embedder()
     model = bundled_model()
-    extractor = extractor or BuiltinExtractor(languages, model)
-    judge = judge or (BuiltinJudge(model, RuleJudge(languages)) if model else RuleJudge(languages))
+    local = BuiltinExtractor(languages, model)
     location = settings.store_path.expanduser()
-    store = SqliteStore(location, clock=clock, cache_bytes=cache_budget())
+    store = SqliteStore(location, clock=clock, cache_bytes=cache_budget(), reach=reach)
+    try:
+        found = provided(settings, store, clock, local, decisions, reach)
+    except ConfigurationError:
+        store.close()
+        raise
+    embedder = embedder or found.embedder or bundled_embedder()
+    extractor = extractor or found.extractor or local
+    judge = judge or found.judge or (BuiltinJudge(model, RuleJudge(languages)) if model else RuleJudge(languages))
+    forming = Forming(store, embedder, extractor, judge, clock, ids, abbreviations(languages), joints(languages))
+    owners = Owners(location.with_name(f"{location.name}.owners"))
+    jobs = Jobs(store, forming, clock, owners.name)
+    maintaining = Maintaining(store, embedder, clock, ids, str(location), extractor.name, judge.name)
     return Engine(
         settings=settings,
         location=str(location),
         store=store,
         clock=clock,
-        remember=Remember(store, embedder, extractor, judge, clock, ids, abbreviations(languages), joints(languages)),
+        remember=Remember(store, forming, jobs, clock, ids, durable=found.paid),
         recall=Recall(store, embedder, BuiltinQuestionReader(languages), clock, weights or load_weights()),
         reading=Reading(store, clock),
         managing=Managing(store, embedder, clock, ids),
-        maintaining=Maintaining(store, embedder, clock, ids, str(location), extractor.name, judge.name),
+        maintaining=maintaining,
+        worker=Worker(store, jobs, owners, maintaining.reindex_some if found.embedder is not None else never),
+        probes=found.probes,
     )

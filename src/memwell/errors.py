@@ -12,8 +12,11 @@ MemwellError
 ├── DecisionContractError       the judge answered something that was not asked
 ├── ExtractionError             the extractor failed or answered nonsense
 ├── EmbeddingError              the embedder failed or returned an unusable vector
+├── JudgeError                  the judge's endpoint failed or could not be reached
+├── BudgetError                 the scope has spent its tokens of the day
 ├── PlanRejectedError           a plan breaks an invariant
-│   └── PreconditionError       a plan was made against records that have changed since
+│   ├── PreconditionError       a plan was made against records that have changed since
+│   └── LeaseLostError          the job was claimed by somebody else in the meantime
 └── StorageError                the store cannot be opened, read or written
     ├── NotAStoreError          the file is no Memwell store
     ├── SchemaError             the store's schema is newer or unknown; it was not touched
@@ -94,12 +97,24 @@ class EmbeddingError(MemwellError):
     code = "embedding_failed"
 
 
+class JudgeError(MemwellError):
+    code = "judge_failed"
+
+
+class BudgetError(MemwellError):
+    code = "budget_exhausted"
+
+
 class PlanRejectedError(MemwellError):
     code = "plan_rejected"
 
 
 class PreconditionError(PlanRejectedError):
     code = "precondition_failed"
+
+
+class LeaseLostError(PlanRejectedError):
+    code = "lease_lost"
 
 
 class StorageError(MemwellError):

@@ -16,7 +16,7 @@ from tests.cli.terminal import on_terminal
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(?P<kind>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
-LANGUAGES = {"python", "console", "sh", "text"}  # text is a drawing; nothing else may appear unchecked
+LANGUAGES = {"python", "console", "sh", "text", "toml"}  # text is a drawing, toml a set-up; nothing else goes unchecked
 ID = re.compile(r"mem_\w+")
 ID_PLACEHOLDER = "mem_…"
 TERMINAL_WIDTH = 80

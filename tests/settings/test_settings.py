@@ -40,3 +40,51 @@ def test_what_cannot_be_used_is_named_with_a_remedy(
     (tmp_path / "memwell.toml").write_text(file, "utf-8")
     with pytest.raises(ConfigurationError, match=hint):
         read(tmp_path, environment)
+
+
+def test_model_endpoints_are_read_from_every_place(tmp_path: Path) -> None:
+    (tmp_path / "memwell.toml").write_text(
+        "[chat]\nmodel = 'file'\nbase_url = 'http://127.0.0.1:1/v1'\n[embedding]\nmodel = 'e'\ndimensions = 64\n"
+        "[budget]\ntokens_per_day = 1000\n",
+        "utf-8",
+    )
+    environment = {"MEMWELL_CHAT_MODEL": "env", "MEMWELL_CHAT_TIMEOUT": "2.5", "MEMWELL_JUDGE_PROVIDER": "chat"}
+    settings = read(tmp_path, environment, chat={"retries": 0})
+    chat = settings.chat
+    assert (chat.model, chat.base_url, chat.timeout, chat.retries) == ("env", "http://127.0.0.1:1/v1", 2.5, 0)
+    assert (settings.judge.provider, settings.embedding.dimensions) == ("chat", 64)
+    assert settings.budget.tokens_per_day == 1000
+
+
+def test_a_key_may_stand_in_a_variable_of_its_own_and_is_never_shown(tmp_path: Path) -> None:
+    settings = read(tmp_path, {"MY_KEY": "sk-secret"}, chat={"model": "m", "api_key_env": "MY_KEY"})
+    assert settings.chat.api_key == "sk-secret"
+    assert "sk-secret" not in repr(settings)
+    with pytest.raises(ConfigurationError, match="MY_KEY"):
+        read(tmp_path, chat={"model": "m", "api_key_env": "MY_KEY"})
+    with pytest.raises(ConfigurationError) as refused:
+        read(tmp_path, chat={"api_key": ["sk-secret"]})
+    assert "sk-secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("environment", "arguments", "hint"),
+    [
+        ({"MEMWELL_CHAT_MODLE": "x"}, {}, "MEMWELL_CHAT_MODEL"),
+        ({}, {"chat": {"modle": "x"}}, r"chat\.model"),
+        ({}, {"caht": {"model": "x"}}, "did you mean"),
+        ({}, {"chat": "model"}, "unknown"),
+        ({"MEMWELL_CHAT_TIMEOUT": "soon"}, {}, "a number from"),
+        ({"MEMWELL_CHAT_TIMEOUT": "nan"}, {}, "a number from"),
+        ({"MEMWELL_CHAT_RETRIES": "-1"}, {}, "a whole number from 0"),
+        ({}, {"embedding": {"dimensions": 0}}, "a whole number from 1"),
+        ({}, {"embedding": {"dimensions": 1.5}}, "a whole number from 1"),
+        ({}, {"embedding": {"dimensions": True}}, "a whole number from 1"),
+        ({"MEMWELL_JUDGE_PROVIDER": "oracle"}, {}, "builtin, chat, jev, decisions"),
+    ],
+)
+def test_unusable_endpoint_settings_are_named(
+    tmp_path: Path, environment: dict[str, str], arguments: dict[str, object], hint: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=hint):
+        read(tmp_path, environment, **arguments)

@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from memwell.domain.evidence import Evidence, EvidenceStatus
+from memwell.domain.jobs import Job, JobState
 from memwell.domain.memory import TRANSITIONS, Kind, Links, MemoryRecord, Source, State, Transition
 from memwell.domain.plan import (
     AddEvidence,
+    AddJob,
     AddMemory,
     AddSources,
+    FinishJob,
     IndexRecord,
     MarkFormed,
     Operation,
@@ -21,7 +24,7 @@ from memwell.domain.plan import (
     Shorten,
     Unit,
 )
-from memwell.errors import EvidenceConflictError, PlanRejectedError, PreconditionError
+from memwell.errors import EvidenceConflictError, LeaseLostError, PlanRejectedError, PreconditionError
 
 # Each link of a new memory and its mirror on the other end.
 MIRRORS: Mapping[str, str] = {
@@ -39,6 +42,7 @@ class Named:
     memories: Mapping[str, MemoryRecord] = field(default_factory=dict)
     evidence: Mapping[str, Evidence] = field(default_factory=dict)
     origins: Mapping[str, Evidence] = field(default_factory=dict)
+    jobs: Mapping[str, Job] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class Changes:
         evidence: records to insert; ``aliases`` maps each proposed evidence id to the stored one.
         memories: final rows, new ones (ids in ``created``) and changed ones, sources and links included.
         transitions: one per changed revision of a memory's mutable fields.
+        jobs: final rows of jobs, new ones and finished ones.
         moves_epoch: whether what is current in the scope changes.
     """
 
@@ -69,6 +74,7 @@ class Changes:
     vectors: tuple[IndexRecord, ...]
     formed: tuple[str, ...]
     entries: tuple[Entry, ...]
+    jobs: tuple[Job, ...] = ()
 
     @property
     def moves_epoch(self) -> bool:
@@ -102,6 +108,13 @@ def named_ids(plan: Plan) -> tuple[frozenset[str], frozenset[str], frozenset[str
     return frozenset(memories), frozenset(evidence), frozenset(origins)
 
 
+def named_jobs(plan: Plan) -> frozenset[str]:
+    """Ids of the jobs that a store must load for ``resolve``."""
+    added = (operation.job.id for operation in plan.operations if isinstance(operation, AddJob))
+    finished = (operation.job_id for operation in plan.operations if isinstance(operation, FinishJob))
+    return frozenset((*added, *finished))
+
+
 def resolve(plan: Plan, named: Named) -> Changes:
     """Work out what ``plan`` changes.
 
@@ -126,6 +139,8 @@ class _Draft:
         self._memories = dict(named.memories)
         self._evidence = dict(named.evidence)
         self._origins = dict(named.origins)
+        self._jobs = dict(named.jobs)
+        self._moved_jobs: dict[str, None] = {}
         self._new_evidence: list[Evidence] = []
         self._aliases: dict[str, str] = {}
         self._touched: dict[str, None] = {}
@@ -153,6 +168,10 @@ class _Draft:
                 for evidence_id in ids:
                     record = self._source_record(evidence_id)
                     self._formed[record.id] = None
+            case AddJob(job=job):
+                self._add_job(job)
+            case FinishJob(job_id=job_id, token=token):
+                self._finish_job(job_id, token)
 
     def finish(self) -> Changes:
         for memory_id in self._created:
@@ -169,6 +188,7 @@ class _Draft:
             vectors=tuple(self._vectors),
             formed=tuple(self._formed),
             entries=tuple(self._entries),
+            jobs=tuple(self._jobs[job_id] for job_id in self._moved_jobs),
         )
 
     def _refusal(self, message: str) -> PlanRejectedError:
@@ -308,6 +328,26 @@ class _Draft:
         grown = tuple(dict.fromkeys((*memory.sources, *self._sources(memory.id, operation.sources))))
         if grown != memory.sources:
             self._revise(replace(memory, sources=grown, revision=memory.revision + 1), "repeat")
+
+    def _add_job(self, job: Job) -> None:
+        if job.id in self._jobs:
+            return
+        if job.scope != self._plan.scope:
+            raise self._refusal(f"job {job.id} belongs to another scope")
+        ids = tuple(dict.fromkeys(self._source_record(key).id for key in job.evidence_ids))
+        self._jobs[job.id] = replace(job, evidence_ids=ids)
+        self._moved_jobs[job.id] = None
+
+    def _finish_job(self, job_id: str, token: str) -> None:
+        job = self._jobs.get(job_id)
+        if job is None or job.state is not JobState.CLAIMED or job.token != token:
+            raise LeaseLostError(
+                f"plan {self._plan.id}: job {job_id} is not claimed by its maker any more",
+                remedy="nothing was written; whoever has claimed it since will finish it",
+            )
+        done = replace(job, state=JobState.DONE, owner=None, token=None, lease_until=None, error=None)
+        self._jobs[job_id] = done
+        self._moved_jobs[job_id] = None
 
     def _revise(self, memory: MemoryRecord, cause: str) -> None:
         self._memories[memory.id] = memory

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from memwell.domain.evidence import Evidence
+from memwell.domain.jobs import Job
 from memwell.domain.memory import MemoryRecord, Source, State
 from memwell.domain.scope import Scope
 
@@ -98,7 +99,22 @@ class MarkFormed:
     evidence_ids: tuple[str, ...]
 
 
-Operation = AddEvidence | AddMemory | Retire | Shorten | AddSources | IndexRecord | MarkFormed
+@dataclass(frozen=True, slots=True)
+class AddJob:
+    """Have memories formed from evidence later. A job whose id is known is kept as it is."""
+
+    job: Job
+
+
+@dataclass(frozen=True, slots=True)
+class FinishJob:
+    """The job is done by this plan; refused where the claim that ``token`` proves is lost."""
+
+    job_id: str
+    token: str
+
+
+Operation = AddEvidence | AddMemory | Retire | Shorten | AddSources | IndexRecord | MarkFormed | AddJob | FinishJob
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,13 @@ from itertools import pairwise
 
 from memwell.domain.decision import Candidate
 from memwell.domain.indexed import SPEAKER, speaker_name
-from memwell.domain.memory import Source, Span
+from memwell.domain.memory import FormedBy, Source, Span
 from memwell.domain.text import is_unspaced
 from memwell.engine.ports import Proposal, Turn
 from memwell.errors import ExtractionError
 
+# A longer reply says more than yes.
+CONFIRMATION_CHARS = 40
 _CLAUSE_PUNCTUATION = ",;:，；：、"
 
 
@@ -70,16 +72,31 @@ def _span(turn: Turn, proposal: Proposal) -> Span:
     return Span(start, end)
 
 
+def _confirmed(turn: Turn, proposal: Proposal) -> str | None:
+    """The words of the assistant that a reply confirms.
+
+    Raises:
+        ExtractionError: there are none at that place, or the reply is too long to be a mere yes.
+    """
+    if proposal.confirmed is None:
+        return None
+    preceding, span = turn.evidence.preceding or "", proposal.confirmed
+    if span.end > len(preceding) or len(turn.evidence.content.strip()) > CONFIRMATION_CHARS:
+        raise _refusal(f"{turn.evidence.id} is no short reply to what it is said to confirm")
+    return preceding[span.start : span.end]
+
+
 def _candidate(turn: Turn, proposal: Proposal, span: Span) -> Candidate:
     evidence = turn.evidence
     spans = [span] if proposal.lead is None else [proposal.lead, span]
     sources = tuple(Source(evidence.id, part.start, part.end, evidence.occurred_at) for part in spans)
+    confirmed = _confirmed(turn, proposal)
     valid_from, valid_until = proposal.valid_from, proposal.valid_until
     if valid_until is not None and valid_until <= (valid_from or evidence.occurred_at):
         valid_from = valid_until = None  # a malformed bound is dropped, the statement kept
     return Candidate(
         sources=sources,
-        content=quoted({evidence.id: evidence.content}, sources),
+        content=confirmed or quoted({evidence.id: evidence.content}, sources),
         kind=proposal.kind,
         said_at=evidence.occurred_at,
         subject=proposal.subject,
@@ -88,7 +105,7 @@ def _candidate(turn: Turn, proposal: Proposal, span: Span) -> Candidate:
         polarity=proposal.polarity,
         hedged=proposal.hedged,
         confidence=proposal.confidence,
-        formed_by=proposal.formed_by,
+        formed_by=proposal.formed_by if confirmed is None else FormedBy.CONFIRMED,
         occurred_at=proposal.occurred_at,
         time_expression=proposal.time_expression,
         valid_from=valid_from,

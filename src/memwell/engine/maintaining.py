@@ -30,7 +30,8 @@ class Maintaining:
     def status(self) -> Status:
         """Figures of the whole store."""
         with self.store.view() as view:
-            figures = view.stats()
+            figures = dict(view.stats())
+        figures["calls"] = self.store.spending.totals()
         done = figures["models"].get(self.embedder.model, {"memories": 0, "evidence": 0})
         records = figures["indexable"]
         indexed = (done["memories"] + done["evidence"]) / records if records else 1.0
@@ -55,15 +56,24 @@ class Maintaining:
         """
         done = 0
         for unit in Unit:
-            while batch := self._missing(unit):
-                rows = embed(self.embedder, (text for _, item in batch for text in item.texts))
-                for scope, items in groupby(batch, key=lambda entry: entry[0]):
-                    operations = tuple(index_operation(item, self.embedder.model, rows) for _, item in items)
-                    self.store.apply(Plan(self.ids.new("plan"), scope, self.clock.now(), operations))
-                done += len(batch)
+            while count := self._reindex_batch(unit):
+                done += count
                 if progress is not None:
                     progress(done)
         return done
+
+    def reindex_some(self) -> bool:
+        """Embed one batch of what lacks vectors of the embedder in use; ``False`` where nothing does."""
+        return any(self._reindex_batch(unit) for unit in Unit)
+
+    def _reindex_batch(self, unit: Unit) -> int:
+        """How many records of one batch were embedded."""
+        batch = self._missing(unit)
+        rows = embed(self.embedder, (text for _, item in batch for text in item.texts))
+        for scope, items in groupby(batch, key=lambda entry: entry[0]):
+            operations = tuple(index_operation(item, self.embedder.model, rows) for _, item in items)
+            self.store.apply(Plan(self.ids.new("plan"), scope, self.clock.now(), operations))
+        return len(batch)
 
     def _missing(self, unit: Unit) -> list[tuple[Scope, Indexable]]:
         with self.store.view() as view:

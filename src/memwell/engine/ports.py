@@ -18,6 +18,8 @@ from memwell.domain.memory import FormedBy, Kind, MemoryRecord, Polarity, Span, 
 from memwell.domain.plan import Applied, Plan, Unit
 from memwell.domain.scope import Scope
 from memwell.domain.validity import Validity
+from memwell.engine.calls import Spending
+from memwell.engine.queue import Queue
 
 Matrix = NDArray[np.float32]
 
@@ -132,6 +134,9 @@ class View(Protocol):
     def unformed(self, limit: int) -> list[Evidence]:
         """Up to ``limit`` evidence records, oldest first, from which memories may be formed and have not been."""
 
+    def pending(self, scope: Scope, limit: int) -> list[Evidence]:
+        """Up to ``limit`` evidence records of unfinished jobs that nothing has been formed from, newest first."""
+
     def page(self, query: PageQuery) -> list[MemoryRecord]:
         """Up to ``query.limit`` memories in order."""
 
@@ -158,13 +163,21 @@ class View(Protocol):
 
     def stats(self) -> Mapping[str, Any]:
         """Whole-store figures: ``scopes, evidence, unformed, memories, indexable, by_state, ledger, bytes,
-        schema, models``; ``models`` gives the ``dimensions`` of each and how many ``memories`` and ``evidence``
-        it has indexed.
+        schema, jobs, models``; ``jobs`` counts the unfinished ones by state, ``models`` gives the ``dimensions``
+        of each and how many ``memories`` and ``evidence`` it has indexed.
         """
 
 
 class Store(Protocol):
     """The plan door and the snapshots behind it. Safe for threads; several processes may share one store."""
+
+    @property
+    def queue(self) -> Queue:
+        """The claims on its jobs."""
+
+    @property
+    def spending(self) -> Spending:
+        """Its account book of model calls."""
 
     def apply(self, plan: Plan) -> Applied:
         """Carry out ``plan`` in one transaction, once.
@@ -224,7 +237,7 @@ class Embedder(Protocol):
             vectors: passage vectors of the statements, shape ``(statements, dimensions)``.
 
         Returns:
-            Shape and norm as given; ``vectors`` themselves where the embedder knows nothing better.
+            Shape and norm as given; the very ``vectors`` where the embedder knows nothing better.
         """
 
 
@@ -261,6 +274,8 @@ class Proposal:
         unit: ``"sentence"`` or ``"segment"``, which list ``chosen`` counts in.
         chosen: indexes into that list, adjacent and ascending.
         lead: span of the words that the chosen clause elides ("I" in "I live here and hate rain"), put before it.
+        confirmed: span of ``evidence.preceding``, the assistant's words that this short reply confirms; they become the
+            content.
         occurred_at: one unambiguous event date; else ``time_expression``, the source's own phrase.
     """
 
@@ -269,6 +284,7 @@ class Proposal:
     chosen: tuple[int, ...]
     kind: Kind = Kind.FACT
     lead: Span | None = None
+    confirmed: Span | None = None
     subject: str = "user"
     attribute: str | None = None
     value: str | None = None
@@ -314,7 +330,8 @@ class Head:
         memory_id: ``None`` for an earlier candidate.
         said_at: the latest time it was said.
         similarity: cosine to the candidate.
-        likeness: cosine to the candidate's target query (see ``Embedder.target_queries``); ``None`` if not known.
+        likeness: cosine to the candidate's target query; ``None`` where the embedder knows no better one than the
+            candidate's vector (see ``Embedder.target_queries``).
     """
 
     memory_id: str | None

@@ -14,6 +14,7 @@ from memwell.domain.memory import Kind, Layer, MemoryRecord, Span, State
 from memwell.domain.plan import Unit
 from memwell.domain.scope import Scope
 from memwell.domain.text import checked_text, terms
+from memwell.engine.calls import OUTAGES, Errand, on_behalf
 from memwell.engine.items import MemoryItem, RawItem
 from memwell.engine.ports import (
     AnswerCalibrated,
@@ -27,6 +28,7 @@ from memwell.engine.ports import (
     Store,
     View,
 )
+from memwell.engine.provisional import provisional
 from memwell.engine.ranking import (
     answered,
     memory_scores,
@@ -41,7 +43,7 @@ from memwell.engine.reading import known_then, quotes_of, readable
 from memwell.engine.results import SearchResult
 from memwell.engine.vectors import checked, windows
 from memwell.engine.weights import Weights
-from memwell.errors import InputError
+from memwell.errors import BudgetError, EmbeddingError, InputError
 
 MAX_LIMIT = 1_000
 # Records that each signal brings into the running, at least, and for each result asked for.
@@ -105,7 +107,7 @@ class Recall:
         checked_text("query", query)
         now = self.clock.now()
         question = self.reader.read(query, as_of or now)
-        vector = checked(np.asarray(self.embedder.query(query))[None], self.embedder.dimensions, 1)[0]
+        vector, degraded = self._vector(scope, query)
         lens = Lens(now=now, as_of=as_of, known_at=known_at, target=target, include_past=question.about_past)
         contenders = max(POOL, POOL_PER_RESULT * max(limits.memories, limits.raw, limits.procedures))
         with self.store.view() as view:
@@ -127,7 +129,26 @@ class Recall:
                 profile=profile,
                 procedures=looker.memories(limits.procedures, turns, frozenset({Kind.PROCEDURE})),
                 raw=looker.raw(limits.raw, turns),
+                degraded=degraded,
+                provisional=provisional(view, scope, lens, question.terms),
             )
+
+    def _vector(self, scope: Scope, query: str) -> tuple[Matrix | None, str | None]:
+        """The question's vector; where an endpoint gives none, keywords go on alone, and the result says why.
+
+        Raises:
+            EmbeddingError: a local embedder failed, or an endpoint gave a vector that cannot be used.
+        """
+        try:
+            with on_behalf(Errand(scope)):
+                row = self.embedder.query(query)
+        except BudgetError as error:
+            return None, error.code
+        except EmbeddingError as error:
+            if error.code not in OUTAGES:
+                raise
+            return None, error.code
+        return checked(np.asarray(row)[None], self.embedder.dimensions, 1)[0], None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +160,7 @@ class _Looker:
     embedder: Embedder
     weights: Weights
     question: Question
-    vector: Matrix
+    vector: Matrix | None
     lens: Lens
     contenders: int
     relations: bool

@@ -28,6 +28,10 @@ class Passage:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+# Status of a write whose memories are formed later.
+PENDING = "pending"
+
+
 @dataclass(frozen=True, slots=True)
 class WriteResult:
     """What one ``add`` or ``update`` did.
@@ -37,7 +41,9 @@ class WriteResult:
         memory_ids: memories formed or confirmed.
         decisions: one per candidate, in order.
         passed: sentences from which nothing was proposed.
-        status: ``committed``, ``known`` (all was known already) or ``raw_only`` (only evidence was kept).
+        status: ``committed``, ``known`` (all was known already), ``raw_only`` (only evidence was kept) or ``pending``
+            (a job will form the rest).
+        job_id: of that job.
         timings: seconds by step; not journalled, so empty on a replay.
         replayed: this is the first result of the same ``request_id`` again.
     """
@@ -51,6 +57,7 @@ class WriteResult:
     request_id: str | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
     replayed: bool = False
+    job_id: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -63,6 +70,7 @@ class WriteResult:
             "request_id": self.request_id,
             "timings": dict(self.timings),
             "replayed": self.replayed,
+            "job_id": self.job_id,
         }
 
 
@@ -75,6 +83,8 @@ class SearchResult:
         profile: standing facts about the owner, for questions about the owner; none that ``memories`` holds.
         procedures: experiences, only with ``procedure_limit``.
         raw: verbatim evidence, only with ``raw_limit``.
+        provisional: what was said of late and waits to be formed; empty where nothing waits.
+        degraded: code of the trouble because of which only keywords were searched; ``None`` where there was none.
         dependencies: ids of every memory and evidence record used.
     """
 
@@ -84,6 +94,8 @@ class SearchResult:
     profile: tuple[MemoryItem, ...] = ()
     procedures: tuple[MemoryItem, ...] = ()
     raw: tuple[RawItem, ...] = ()
+    provisional: tuple[RawItem, ...] = ()
+    degraded: str | None = None
 
     @property
     def dependencies(self) -> tuple[str, ...]:
@@ -92,14 +104,16 @@ class SearchResult:
             for memory in (item.memory, *item.previous, *item.conflicts):
                 ids[memory.id] = None
                 ids.update((source.evidence_id, None) for source in memory.sources)
-        ids.update((item.id, None) for item in self.raw)
+        ids.update((item.id, None) for item in (*self.raw, *self.provisional))
         return tuple(ids)
 
     def text(self, max_chars: int = DEFAULT_TEXT_CHARS) -> str:
         """Context for a prompt: sectioned, dated, fenced as data, at most ``max_chars`` characters; deterministic."""
         if not isinstance(max_chars, int) or max_chars < 0:
             raise InputError(f"max_chars is {max_chars!r}", remedy="give the number of characters that fit, 0 or more")
-        return context_text(self.memories, self.profile, self.procedures, self.raw, max_chars=max_chars)
+        shown = {item.id for item in self.provisional}
+        quotes = (*self.provisional, *(item for item in self.raw if item.id not in shown))
+        return context_text(self.memories, self.profile, self.procedures, quotes, max_chars=max_chars)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -109,6 +123,8 @@ class SearchResult:
             "profile": [item.to_dict() for item in self.profile],
             "procedures": [item.to_dict() for item in self.procedures],
             "raw": [item.to_dict() for item in self.raw],
+            "provisional": [item.to_dict() for item in self.provisional],
+            "degraded": self.degraded,
             "dependencies": list(self.dependencies),
         }
 

@@ -213,6 +213,11 @@ class WorkingSet:
         grown = (source.said_at for source in self._grown.get(memory.id, ()))
         return max([memory.last_said_at, *grown])
 
+    @property
+    def _mapped(self) -> bool:
+        """Whether target queries are more than the vectors themselves."""
+        return self.target_queries is not self.vectors
+
     def _offer(self, number: int, other: int) -> _Offer:
         vector = self.vectors[other]
         return _Offer(float(self.target_queries[number] @ vector), float(self.vectors[number] @ vector))
@@ -234,7 +239,9 @@ class WorkingSet:
     def _offered_heads(self, number: int) -> dict[str | int, _Offer]:
         candidate = self.candidates[number]
         likely = self._pool(self.target_queries[number])
-        near = self._pool(self.vectors[number], tuple(entry.position for entry in likely.values()))
+        near = likely
+        if self._mapped:
+            near = self._pool(self.vectors[number], tuple(entry.position for entry in likely.values()))
         best = sorted(likely, key=lambda memory_id: (-likely[memory_id].similarity, memory_id))[:TARGET_LIMIT]
         self._heads.update(self.view.memories(memory_id for memory_id in best if memory_id not in self._heads))
         if candidate.attribute is not None:
@@ -280,7 +287,7 @@ class WorkingSet:
             said_at=said_at,
             similarity=offer.similarity,
             valid_until=statement.valid_until,
-            likeness=offer.likeness,
+            likeness=offer.likeness if self._mapped else None,
         )
 
     def _situation(self, candidate: Candidate, head: Head, ref: str | int) -> Situation:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from memwell.domain.plan import Plan
 from memwell.domain.scope import Scope
-from memwell.errors import IdempotencyConflictError, InputError, PlanRejectedError, PreconditionError, StoreBusyError
+from memwell.engine.calls import Call
+from memwell.errors import (
+    BudgetError,
+    IdempotencyConflictError,
+    InputError,
+    PlanRejectedError,
+    PreconditionError,
+    StoreBusyError,
+)
 
 
 def moved_epoch(plan: Plan, epoch: int) -> PreconditionError:
@@ -38,4 +46,13 @@ def other_shape(model: str, shape: tuple[int, ...], known: int) -> InputError:
     return InputError(
         f"the question's vector has shape {shape}; vectors of {model} have {known} dimensions",
         remedy="use one name per embedding model and size",
+    )
+
+
+def over_budget(call: Call, spent: int, limit: int) -> BudgetError:
+    """The refusal of a call that its scope cannot pay."""
+    wanted = call.tokens_in + call.tokens_out
+    return BudgetError(
+        f"{spent:,} of {limit:,} tokens are spent today, and this call of {call.model} may take {wanted:,}",
+        remedy="the evidence is kept; wait for the next (UTC) day, or raise budget.tokens_per_day",
     )

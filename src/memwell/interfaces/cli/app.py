@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from memwell.interfaces.cli.output import print_text
-from memwell.interfaces.cli.verbs import imports, recall, showcase, store, write
+from memwell.interfaces.cli.verbs import imports, jobs, recall, showcase, store, write
 from memwell.interfaces.cli.verbs.bench import bench
 
 EXIT_CODES = (
@@ -51,6 +51,10 @@ app.command("explain")(recall.explain)
 app.command("update")(write.update)
 app.command("delete")(write.delete)
 app.command("import")(imports.import_chat)
+app.command("jobs")(jobs.list_jobs)
+app.command("retry")(jobs.retry)
+app.command("worker")(jobs.worker)
+app.command("reembed")(jobs.reembed)
 app.command("status")(store.status)
 app.command("doctor")(store.doctor)
 app.command("demo")(showcase.demo)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from enum import IntEnum
 
 from memwell.errors import (
+    BudgetError,
     DecisionContractError,
     EmbeddingError,
     EvidenceConflictError,
     ExtractionError,
     IdempotencyConflictError,
+    JudgeError,
+    LeaseLostError,
     MemwellError,
     NotCurrentError,
     NotFoundError,
@@ -62,8 +65,11 @@ _BY_ERROR: tuple[tuple[type[MemwellError], ExitCode], ...] = (
     (IdempotencyConflictError, ExitCode.CONFLICT),
     (StaleDecisionError, ExitCode.CONFLICT),
     (PreconditionError, ExitCode.CONFLICT),
+    (LeaseLostError, ExitCode.CONFLICT),
     (ExtractionError, ExitCode.PROVIDER),
     (EmbeddingError, ExitCode.PROVIDER),
+    (JudgeError, ExitCode.PROVIDER),
+    (BudgetError, ExitCode.PROVIDER),
     (DecisionContractError, ExitCode.PROVIDER),
 )
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 from memwell.composition import load_settings, open_engine
 from memwell.domain.evidence import Target
@@ -16,9 +16,14 @@ from memwell.domain.validity import parse_time
 from memwell.engine.intake import Messages
 from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge
 from memwell.engine.recall import Limits
-from memwell.engine.results import Explanation, Page, SearchResult, Status, WriteResult
+from memwell.engine.results import PENDING, Explanation, Page, SearchResult, Status, WriteResult
 from memwell.engine.weights import Weights
-from memwell.errors import InputError
+from memwell.errors import InputError, MemwellError
+from memwell.interfaces.python.jobs import Jobs
+
+if TYPE_CHECKING:
+    from memwell.providers.decisions import DecisionProvider
+    from memwell.providing import Probe
 
 Moment = str | datetime
 
@@ -31,8 +36,11 @@ class Memory:
             folder for user data. It is created where it does not exist.
         user_id: default user for all calls; without it every call names one.
         app_id, agent_id: the other two parts of the scope.
+        settings: further settings, such as ``{"chat": {"model": "m", "base_url": "http://127.0.0.1:11434/v1"}}``; see
+            ``docs/providers.md``.
         embedder, extractor, judge, clock, ids: replace the builtin ones.
         weights: what each signal of recall weighs; see ``Weights``.
+        decisions: lets a provider of typed questions judge.
 
     Raises:
         StorageError: the file cannot be opened, or is no store.
@@ -46,18 +54,28 @@ class Memory:
         user_id: str | None = None,
         app_id: str | None = None,
         agent_id: str | None = None,
+        settings: Mapping[str, Any] | None = None,
         embedder: Embedder | None = None,
         extractor: Extractor | None = None,
         judge: Judge | None = None,
+        decisions: DecisionProvider | None = None,
         clock: Clock | None = None,
         ids: Ids | None = None,
         weights: Weights | None = None,
     ) -> None:
-        settings = load_settings(store=path, user_id=user_id, app_id=app_id, agent_id=agent_id)
-        self._owner = (checked_id("app_id", settings.app_id), checked_id("agent_id", settings.agent_id))
-        self._user_id = None if settings.user_id is None else checked_id("user_id", settings.user_id)
+        names = {"store": path, "user_id": user_id, "app_id": app_id, "agent_id": agent_id}
+        read = load_settings(**{**(settings or {}), **{key: name for key, name in names.items() if name is not None}})
+        self._owner = (checked_id("app_id", read.app_id), checked_id("agent_id", read.agent_id))
+        self._user_id = None if read.user_id is None else checked_id("user_id", read.user_id)
         self._engine = open_engine(
-            settings, embedder=embedder, extractor=extractor, judge=judge, clock=clock, ids=ids, weights=weights
+            read,
+            embedder=embedder,
+            extractor=extractor,
+            judge=judge,
+            decisions=decisions,
+            clock=clock,
+            ids=ids,
+            weights=weights,
         )
 
     def __enter__(self) -> Self:
@@ -70,7 +88,7 @@ class Memory:
 
     def close(self) -> None:
         """Release the file; safe to call twice."""
-        self._engine.store.close()
+        self._engine.close()
 
     def add(
         self,
@@ -80,6 +98,7 @@ class Memory:
         session_id: str = "default",
         at: Moment | None = None,
         request_id: str | None = None,
+        wait: bool = True,
     ) -> WriteResult:
         """Keep messages as evidence and form memories from them.
 
@@ -89,6 +108,8 @@ class Memory:
             session_id: the conversation they are of.
             at: when they were said, where a message does not say so itself; default now.
             request_id: makes the call idempotent.
+            wait: form memories before returning; otherwise a worker of this process does it afterwards, search
+                returns the words as provisional quotes until then, and the result's status is ``"pending"``.
 
         Returns:
             What was stored and decided, with the reason of each decision.
@@ -98,9 +119,17 @@ class Memory:
             EvidenceConflictError: a message id was stored before with other content.
             IdempotencyConflictError: the request id was used before with other input.
         """
-        return self._engine.remember.add(
-            self._scope(user_id), messages, session_id=session_id, at=at, request_id=request_id
+        result = self._engine.remember.add(
+            self._scope(user_id), messages, session_id=session_id, at=at, request_id=request_id, wait=wait
         )
+        if result.status == PENDING:
+            self._engine.worker.wake()
+        return result
+
+    @property
+    def jobs(self) -> Jobs:
+        """Formation that waits: list it, retry what is dead, carry it out."""
+        return Jobs(self._engine)
 
     def search(
         self,
@@ -198,6 +227,10 @@ class Memory:
         """Archive a memory: no search returns it, its history does. Nothing is erased."""
         return self._engine.managing.delete(memory_id, self._optional_scope(user_id), self._owner)
 
+    def try_endpoints(self) -> dict[str, MemwellError | None]:
+        """Ask each model endpoint in use for something small: what is wrong with it, ``None`` where it answers well."""
+        return {probe.name: _tried(probe) for probe in self._engine.probes}
+
     def resume(self) -> int:
         """Form memories from stored messages that a failed or killed write left unformed; returns how many."""
         return self._engine.remember.resume()
@@ -229,3 +262,11 @@ class Memory:
 
 def _moment(name: str, value: Moment | None) -> datetime | None:
     return None if value is None else parse_time(name, value)
+
+
+def _tried(probe: Probe) -> MemwellError | None:
+    try:
+        probe.attempt()
+    except MemwellError as error:
+        return error
+    return None

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from memwell.domain.changes import Entry, Named, named_ids
+from memwell.domain.changes import Entry, Named, named_ids, named_jobs
 from memwell.domain.evidence import Evidence
+from memwell.domain.jobs import Job
 from memwell.domain.memory import MemoryRecord, Transition
 from memwell.domain.plan import IndexRecord, Plan, Unit
 from memwell.domain.scope import Scope
@@ -49,6 +50,7 @@ class Rows:
     words: dict[Unit, dict[str, list[str]]] = field(default_factory=lambda: {unit: {} for unit in Unit})
     vectors: dict[Unit, dict[str, IndexRecord]] = field(default_factory=lambda: {unit: {} for unit in Unit})
     dimensions: dict[str, int] = field(default_factory=dict)
+    jobs: dict[str, Job] = field(default_factory=dict)
 
     def copy(self) -> Rows:
         return replace(
@@ -71,6 +73,7 @@ class Rows:
             memories={key: self.memories[key] for key in memory_ids & self.memories.keys()},
             evidence={key: self.evidence[key] for key in evidence_ids & self.evidence.keys()},
             origins={origin: self.evidence[evidence_id] for origin, evidence_id in known.items()},
+            jobs={key: self.jobs[key] for key in named_jobs(plan) & self.jobs.keys()},
         )
 
     def index_words(self) -> None:

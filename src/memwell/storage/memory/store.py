@@ -12,12 +12,16 @@ from threading import RLock
 from typing import TypeVar
 
 from memwell.domain.changes import Changes, Entry, resolve
+from memwell.domain.jobs import Job, JobState
 from memwell.domain.plan import AddEvidence, Applied, IndexRecord, Plan, Unit
 from memwell.domain.scope import Scope
+from memwell.engine.calls import PassingNotes
 from memwell.engine.ports import Clock, View
 from memwell.errors import StorageError
 from memwell.storage.memory.checks import problems
+from memwell.storage.memory.queue import MemoryQueue
 from memwell.storage.memory.rows import RequestRow, Rows, evidence_words, memory_words
+from memwell.storage.memory.spending import MemorySpending
 from memwell.storage.memory.view import MemoryView
 from memwell.storage.refusals import busy_scope, moved_epoch, other_dimensions, other_input
 from memwell.storage.values import LOCK_LIFE, REQUEST_LIFE, mapping_from_json, to_json
@@ -41,6 +45,9 @@ class MemoryStore:
         self._locks: dict[Scope, tuple[str, datetime]] = {}
         self._guard = RLock()
         self._closed = False
+        self._notes: dict[str, PassingNotes] = {}
+        self.queue = MemoryQueue(self._change_jobs, lambda: self._open_rows().jobs, self._notes, clock)
+        self.spending = MemorySpending()
 
     def apply(self, plan: Plan) -> Applied:
         return self._when_free(plan.scope, plan.lock, lambda: self._apply(plan))
@@ -76,6 +83,14 @@ class MemoryStore:
     def close(self) -> None:
         self._closed = True
 
+    def _change_jobs(self, change: Callable[[dict[str, Job]], T]) -> T:
+        """Do ``change`` to a copy of the jobs, and keep it."""
+        with self._guard:
+            rows = self._open_rows().copy()
+            result = change(rows.jobs)
+            self._rows = rows
+            return result
+
     def _open_rows(self) -> Rows:
         if self._closed:
             raise StorageError("the store is closed", remedy="open it again")
@@ -107,6 +122,10 @@ class MemoryStore:
         changes = resolve(plan, known.named(plan))
         rows = known.copy()
         _write(rows, plan, changes)
+        for job in changes.jobs:
+            rows.jobs[job.id] = job
+            if job.state is JobState.DONE:
+                self._notes.pop(job.id, None)
         rows.epochs[plan.scope] = epoch + changes.moves_epoch
         rows.ledger.extend(changes.entries or (Entry("plan", "", ""),))
         rows.plans[plan.id] = len(rows.ledger)

@@ -12,6 +12,7 @@ import numpy as np
 
 from memwell.domain.evidence import Evidence, EvidenceStatus
 from memwell.domain.indexed import speaker_name
+from memwell.domain.jobs import JobState
 from memwell.domain.lens import Lens, as_known, sees_evidence, sees_memory
 from memwell.domain.memory import MemoryRecord, State, Transition
 from memwell.domain.plan import Unit
@@ -51,6 +52,16 @@ class MemoryView:
 
     def unformed(self, limit: int) -> list[Evidence]:
         return [record for record in self._rows.evidence.values() if self._waits(record)][:limit]
+
+    def pending(self, scope: Scope, limit: int) -> list[Evidence]:
+        waiting = {
+            key
+            for job in self._rows.jobs.values()
+            if job.scope == scope and job.state is not JobState.DONE
+            for key in job.evidence_ids
+            if key not in self._rows.formed
+        }
+        return [record for key, record in reversed(self._rows.evidence.items()) if key in waiting][:limit]
 
     def heads(self, scope: Scope, keys: Iterable[tuple[str, str]]) -> list[MemoryRecord]:
         wanted = set(keys)
@@ -166,6 +177,7 @@ class MemoryView:
             "ledger": len(rows.ledger),
             "bytes": 0,
             "schema": 0,
+            "jobs": dict(Counter(job.state.value for job in rows.jobs.values() if job.state is not JobState.DONE)),
             "models": models,
         }
 

@@ -1,4 +1,4 @@
-"""The statements of ``statements.sql`` by name, and the one that almost every call begins with."""
+"""The statements of the ``.sql`` files by name, and the one that almost every call begins with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _NAME = "-- name: "
 
 @lru_cache(maxsize=1)
 def _statements() -> dict[str, str]:
-    text = (resources.files("memwell.storage.sqlite") / "statements.sql").read_text("utf-8")
+    folder = resources.files("memwell.storage.sqlite")
+    text = "\n".join((folder / name).read_text("utf-8") for name in ("statements.sql", "jobs.sql"))
     found: dict[str, list[str]] = {}
     name = ""
     for line in text.splitlines():

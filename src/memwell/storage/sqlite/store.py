@@ -15,13 +15,16 @@ from typing import TypeVar
 from memwell.domain.changes import Changes, resolve
 from memwell.domain.plan import AddEvidence, Applied, Plan
 from memwell.domain.scope import Scope
+from memwell.engine.faults import Reach, pass_by
 from memwell.engine.ports import Clock, View
 from memwell.storage.refusals import busy_scope, moved_epoch, other_input
 from memwell.storage.sqlite import check as whole
 from memwell.storage.sqlite.connection import Connections
 from memwell.storage.sqlite.index import CACHE_BYTES, IndexCache
 from memwell.storage.sqlite.migrate import prepare
+from memwell.storage.sqlite.queue import SqliteQueue, write_jobs
 from memwell.storage.sqlite.rows import id_list
+from memwell.storage.sqlite.spending import SqliteSpending
 from memwell.storage.sqlite.statements import ScopeRow, find_scope, statement
 from memwell.storage.sqlite.view import SqliteView
 from memwell.storage.sqlite.write import Writer, read_named
@@ -41,10 +44,6 @@ FAULT_POINTS = (
 T = TypeVar("T")
 _POLL_SECONDS = 0.02
 _EXPIRED_AT_ONCE = 64
-
-
-def _pass_by(point: str) -> None:
-    """What production code does at a fault point: nothing."""
 
 
 class SqliteStore:
@@ -73,7 +72,7 @@ class SqliteStore:
         lock_timeout: float = 60.0,
         cache_bytes: int = CACHE_BYTES,
         max_bytes: int | None = None,
-        reach: Callable[[str], None] = _pass_by,
+        reach: Reach = pass_by,
     ) -> None:
         self.path = Path(path).absolute()
         self._clock = clock
@@ -82,6 +81,8 @@ class SqliteStore:
         prepare(self.path, busy_timeout=busy_timeout, now=clock.now(), reach=reach)
         self._connections = Connections(self.path, busy_timeout=busy_timeout, max_bytes=max_bytes)
         self._cache = IndexCache(cache_bytes)
+        self.queue = SqliteQueue(self._connections, clock)
+        self.spending = SqliteSpending(self._connections)
 
     def apply(self, plan: Plan) -> Applied:
         def attempt(connection: sqlite3.Connection, scope: ScopeRow) -> Applied:
@@ -166,6 +167,7 @@ class SqliteStore:
         self._reach("sqlite.apply.resolved")
         writer = Writer(connection, plan, named, scope.no, scope.changes + 1)
         writer.records(changes)
+        write_jobs(connection, scope.no, changes, named.jobs, plan.at)
         self._reach("sqlite.apply.records_written")
         writer.words(changes)
         writer.vectors(changes.vectors)

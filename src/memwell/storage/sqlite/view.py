@@ -58,6 +58,14 @@ class SqliteView:
         found = self.evidence(ids)
         return [found[key] for key in ids]
 
+    def pending(self, scope: Scope, limit: int) -> list[Evidence]:
+        row = find_scope(self._connection, scope)
+        if row is None:
+            return []
+        numbers = [no for (no,) in self._connection.execute(statement("pending_evidence"), (row.no, limit))]
+        tail = "WHERE e.no IN (SELECT value FROM json_each(?)) ORDER BY e.no DESC"
+        return read_evidence(self._connection, tail, (json.dumps(numbers),)) if numbers else []
+
     def heads(self, scope: Scope, keys: Iterable[tuple[str, str]]) -> list[MemoryRecord]:
         row = find_scope(self._connection, scope)
         pairs = list(dict.fromkeys(keys))
@@ -155,6 +163,7 @@ class SqliteView:
             "ledger": number("count_ledger"),
             "bytes": number("page_count") * number("page_size"),
             "schema": number("schema"),
+            "jobs": dict(self._connection.execute(statement("count_jobs"))),
             "models": {
                 name: {"dimensions": dimensions, "memories": memories, "evidence": evidence}
                 for name, dimensions, memories, evidence in models

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from itertools import count
 
-from memwell.domain.changes import Changes, Entry, Named, named_ids
+from memwell.domain.changes import Changes, Entry, Named, named_ids, named_jobs
 from memwell.domain.evidence import Evidence
 from memwell.domain.memory import Links, MemoryRecord
 from memwell.domain.plan import IndexRecord, Plan, Unit
 from memwell.storage.refusals import other_dimensions
+from memwell.storage.sqlite import queue
 from memwell.storage.sqlite.keywords import index_text
 from memwell.storage.sqlite.rows import (
     EVIDENCE_COLUMNS,
@@ -67,6 +68,7 @@ def read_named(connection: sqlite3.Connection, scope: int, plan: Plan) -> Named:
         memories={memory.id: memory for memory in memories},
         evidence={record.id: record for record in evidence},
         origins={record.origin: record for record in by_origin},
+        jobs=queue.named_jobs(connection, ids) if (ids := named_jobs(plan)) else {},
     )
 
 

@@ -84,12 +84,17 @@ def doctor(
 def _examine(memory: Memory) -> list[Check]:
     figures = memory.status()
     problems = memory.check()
+    endpoints = memory.try_endpoints()
     memory.search("where?", user_id=_DOCTOR)
     repair = "run `memwell doctor --repair`"
     return [
         Check("store", True, figures.location),
         Check("extractor and judge", True, f"{figures.extractor}, {figures.judge}"),
-        Check("embedder", True, f"{figures.embedder} answers"),
+        *(
+            Check(name, True, "answers") if error is None else Check(name, False, error.message, error.remedy)
+            for name, error in endpoints.items()
+        ),
+        Check("embedder", True, figures.embedder),
         Check(
             "vectors",
             figures.indexed >= 1.0,
@@ -97,6 +102,7 @@ def _examine(memory: Memory) -> list[Check]:
             "" if figures.indexed >= 1.0 else repair,
         ),
         *([_unformed(unformed, repair)] if (unformed := figures.figures["unformed"]) else []),
+        *([_dead(dead)] if (dead := figures.figures["jobs"].get("dead", 0)) else []),
         *(Check("integrity", False, problem, f"{repair}; if it stays, restore a copy") for problem in problems),
         *([] if problems else [Check("integrity", True, "sound")]),
     ]
@@ -105,6 +111,11 @@ def _examine(memory: Memory) -> list[Check]:
 def _unformed(count: int, repair: str) -> Check:
     what = "1 stored message has" if count == 1 else f"{count:,} stored messages have"
     return Check("messages", False, f"{what} not been formed (an earlier write failed or was killed)", repair)
+
+
+def _dead(count: int) -> Check:
+    what = "1 job is" if count == 1 else f"{count:,} jobs are"
+    return Check("jobs", False, f"{what} dead", "see `memwell jobs`, then run `memwell retry`")
 
 
 def _shown(name: str, value: Any) -> str:

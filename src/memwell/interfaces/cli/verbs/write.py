@@ -19,6 +19,7 @@ _STATUS = {
     "committed": "stored",
     "known": "nothing new: it was known already",
     "raw_only": "kept as evidence; no memory was formed from it",
+    "pending": "kept as evidence; `memwell worker` forms memories from it",
 }
 
 
@@ -30,6 +31,7 @@ def add(
     request: Annotated[
         str | None, typer.Option("--request-id", metavar="ID", help="Makes a repeat return the first result.")
     ] = None,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Form memories now, or leave it to a worker.")] = True,
     store: StorePath = None,
     as_json: Json = False,
 ) -> None:
@@ -38,7 +40,7 @@ def add(
     if not words.strip():
         raise InputError("the text is empty", remedy="give what the user said", code="empty_text")
     with opened(store, owner_of(user)) as memory:
-        result = memory.add(words, session_id=session, at=moment("--at", at), request_id=request)
+        result = memory.add(words, session_id=session, at=moment("--at", at), request_id=request, wait=wait)
         _show(memory, result, as_json)
 
 

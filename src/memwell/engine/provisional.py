@@ -1,0 +1,37 @@
+"""Provisional quotes: what a user said of late and no memory has been formed from yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memwell.domain.lens import Lens, sees_evidence
+from memwell.domain.scope import Scope
+from memwell.domain.text import terms
+from memwell.engine.items import RawItem
+from memwell.engine.ports import View
+from memwell.engine.vectors import windows
+
+# How many unformed messages are looked at, and how many are shown.
+_LOOKED_AT = 200
+SHOWN = 5
+# Provisional quotes are ranked by words alone; no formed memory scores as low.
+_SCORE = 0.1
+
+
+def provisional(view: View, scope: Scope, lens: Lens, wanted: Sequence[str]) -> tuple[RawItem, ...]:
+    """Up to ``SHOWN`` messages of unfinished jobs: those with terms of the question first, then the newest.
+
+    Args:
+        lens: what may be seen.
+        wanted: the question's terms.
+    """
+    seen = [record for record in view.pending(scope, _LOOKED_AT) if sees_evidence(lens, record)]
+    asked = set(wanted)
+    found = []
+    for age, record in enumerate(seen):
+        spans = windows(record.content)
+        if record.speaker.supports_memories and spans:
+            shared = [len(asked & set(terms(record.content[span.start : span.end]))) for span in spans]
+            best = max(range(len(spans)), key=lambda i: shared[i])
+            found.append((-shared[best], age, RawItem(record, _SCORE, spans[best].start, spans[best].end)))
+    return tuple(item for _, _, item in sorted(found, key=lambda entry: entry[:2])[:SHOWN])

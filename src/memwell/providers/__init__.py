@@ -1,0 +1,1 @@
+"""Model endpoints behind the ports: chat models, typed questions, embeddings. Each needs an extra to be installed."""

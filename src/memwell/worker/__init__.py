@@ -1,0 +1,6 @@
+"""Workers: claim jobs and carry them out, in this process or in one of their own."""
+
+from memwell.worker.owners import Owners
+from memwell.worker.worker import Worker, never
+
+__all__ = ["Owners", "Worker", "never"]

@@ -1,0 +1,55 @@
+"""Workers to be killed. Run as a script: victim.py STORE URL; commands on standard input, one a line.
+
+work [POINT]    fork a worker that carries out what is due, and dies at POINT where one is named; prints its pid, then
+                how it ended
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime, timedelta
+
+from memwell.builtin.rules import RuleJudge
+from memwell.composition import load_settings, open_engine
+from memwell.testing.doubles import HashEmbedder
+from memwell.testing.faults import armed
+
+
+class LaterClock:
+    """An hour later, so that whatever waits is due."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + timedelta(hours=1)
+
+
+def work(store: str, url: str, point: str) -> None:
+    chat = {"base_url": url, "model": "scripted", "retries": 0}
+    engine = open_engine(
+        load_settings(store=store, chat=chat),
+        embedder=HashEmbedder(),
+        judge=RuleJudge(),
+        clock=LaterClock(),
+        reach=armed(point),
+    )
+    engine.worker.drain()
+    engine.close()
+
+
+def main() -> None:
+    store, url = sys.argv[1:]
+    for line in sys.stdin:
+        point = line.partition(" ")[2].strip()
+        pid = os.fork()
+        if pid == 0:
+            work(store, url, point)
+            os._exit(0)
+        sys.stdout.write(f"{pid}\n")
+        sys.stdout.flush()
+        _, status = os.waitpid(pid, 0)
+        sys.stdout.write("done\n" if status == 0 else "killed\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
