@@ -12,6 +12,9 @@ MemwellError
 ├── DecisionContractError       the judge answered something that was not asked
 ├── ExtractionError             the extractor failed or answered nonsense
 ├── EmbeddingError              the embedder failed or returned an unusable vector
+├── AccessError                 a server wants an API key, another one, or one with more rights
+├── LimitError                  a server refuses a request that is too large, too slow or one too many
+├── UnreachableError            a server cannot be reached, or what answers there is no Memwell
 ├── PlanRejectedError           a plan breaks an invariant
 │   └── PreconditionError       a plan was made against records that have changed since
 └── StorageError                the store cannot be opened, read or written
@@ -92,6 +95,18 @@ class ExtractionError(MemwellError):
 
 class EmbeddingError(MemwellError):
     code = "embedding_failed"
+
+
+class AccessError(MemwellError):
+    code = "access_denied"
+
+
+class LimitError(MemwellError):
+    code = "limit_exceeded"
+
+
+class UnreachableError(MemwellError):
+    code = "unreachable"
 
 
 class PlanRejectedError(MemwellError):

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from memwell.interfaces.cli.output import print_text
-from memwell.interfaces.cli.verbs import imports, recall, showcase, store, write
+from memwell.interfaces.cli.verbs import imports, recall, serving, showcase, store, write
 from memwell.interfaces.cli.verbs.bench import bench
 
 EXIT_CODES = (
@@ -54,4 +54,6 @@ app.command("import")(imports.import_chat)
 app.command("status")(store.status)
 app.command("doctor")(store.doctor)
 app.command("demo")(showcase.demo)
+app.command("serve")(serving.serve)
+app.add_typer(serving.keys, name="keys")
 app.add_typer(bench, name="bench")

@@ -41,6 +41,10 @@ _EXAMPLES: Mapping[str, Any] = {
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 
+# Parts of a fault's place that name one of several allowed types instead of a field.
+_CHOICES = ("str", "int", "dict", "Message")
+
+
 class Message(BaseModel):
     """One OpenAI-style message; further fields are ignored."""
 
@@ -123,5 +127,5 @@ def unusable(faults: Sequence[Mapping[str, Any]], case: UseCase | None = None) -
         return InputError(f"{where} is missing", remedy=f"give {where}", code="missing_argument")
     if fault["type"] == "json_invalid":
         return InputError("the body is no JSON", remedy="send one JSON object", code="malformed_json")
-    within = ".".join(part for part in place if part.isidentifier() or part.isdigit())
+    within = ".".join(part for part in place if part not in _CHOICES and (part.isidentifier() or part.isdigit()))
     return InputError(f"{within or where} is unusable: {fault['msg']}", remedy="see the interface's description")

@@ -1,0 +1,143 @@
+"""Verbs that serve other programs: serve, keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memwell.errors import ConfigurationError, InputError
+from memwell.interfaces.cli.options import Json, StorePath, opened
+from memwell.interfaces.cli.output import local, print_json, print_table, print_text, say
+
+if TYPE_CHECKING:
+    from memwell.interfaces.serving.keys import KeyFolder
+
+Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")]
+Port = Annotated[int, typer.Option("--port", min=0, max=65_535, help="Port; 0 takes a free one.")]
+LogLevel = Annotated[str, typer.Option("--log-level", help="debug, info, warning or error.")]
+
+
+def serve(
+    host: Host = "127.0.0.1",
+    port: Port = 8765,
+    tls_cert: Annotated[Path | None, typer.Option("--tls-cert", help="Certificate, PEM.")] = None,
+    tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Its private key, PEM.")] = None,
+    plain_http: Annotated[
+        bool, typer.Option("--plain-http", help="Let other machines in unencrypted, such as behind a proxy.")
+    ] = False,
+    rate: Annotated[int, typer.Option("--rate", min=0, help="Requests a minute for each key; 0: any number.")] = 0,
+    max_body: Annotated[int, typer.Option("--max-body", min=1, help="Bytes in the body of a request.")] = 8_000_000,
+    max_under_way: Annotated[int, typer.Option("--max-under-way", min=1, help="Requests at one moment.")] = 2_000,
+    log_level: LogLevel = "info",
+    store: StorePath = None,
+) -> None:
+    """Serve the store over HTTP until stopped."""
+    needs_extra("server", "fastapi", "uvicorn", "prometheus_client")
+    from memwell.interfaces.rest.app import build_app
+    from memwell.interfaces.serving.guard import Limits
+    from memwell.interfaces.serving.listen import check_exposure, listen
+    from memwell.interfaces.serving.logs import log_to_stderr
+
+    if (tls_cert is None) != (tls_key is None):
+        raise ConfigurationError("--tls-cert and --tls-key belong together", remedy="give both or none")
+    tls = (tls_cert, tls_key) if tls_cert and tls_key else None
+    keys = key_folder(store)
+    check_exposure(host, keys, tls=tls is not None, plain_http=plain_http)
+    log_to_stderr(log_level)
+    memory = opened(store)
+    limits = Limits(body_bytes=max_body, under_way=max_under_way, per_minute=rate)
+    with memory:
+        listen(
+            build_app(memory, keys, limits=limits), host, port, lambda url: say(f"memwell listens on {url}"), tls=tls
+        )
+
+
+keys = typer.Typer(help="API keys of the servers.", no_args_is_help=True)
+
+
+@keys.command("create")
+def create(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the key is for.")],
+    right: Annotated[
+        list[str] | None,
+        typer.Option("--right", help="read, write or govern; repeat for several. Default: read, write."),
+    ] = None,
+    app: Annotated[list[str] | None, typer.Option("--app", help="Only this application; repeat for several.")] = None,
+    user: Annotated[list[str] | None, typer.Option("--user", help="Only this user; repeat for several.")] = None,
+    store: StorePath = None,
+    as_json: Json = False,
+) -> None:
+    """Make a key and show it, this once."""
+    from memwell.builtin.system import SystemClock
+    from memwell.interfaces.usecases.table import Right
+
+    try:
+        rights = [Right(value) for value in right or ("read", "write")]
+    except ValueError as error:
+        raise InputError(str(error), remedy="use read, write or govern") from None
+    key, token = key_folder(store).create(name, rights, app or (), user or (), SystemClock())
+    if as_json:
+        print_json({**key.to_dict(), "key": token})
+    else:
+        print_text(token)
+        say(f"key {key.id} for {key.name}: keep it, it is not shown again")
+
+
+@keys.command("list")
+def list_keys(store: StorePath = None, as_json: Json = False) -> None:
+    """List the keys, revoked ones too."""
+    found = key_folder(store).list()
+    if as_json:
+        print_json([key.to_dict() for key in found])
+        return
+    rows = [
+        (
+            key.id,
+            key.name,
+            ", ".join(sorted(key.rights)),
+            ", ".join((*key.apps, *key.users)) or "all",
+            local(key.created_at),
+            local(key.revoked_at),
+        )
+        for key in found
+    ]
+    print_table(("id", "name", "rights", "reaches", "made", "revoked"), rows, words="name")
+
+
+@keys.command("revoke")
+def revoke(
+    key_id: Annotated[str, typer.Argument(metavar="ID", help="Id of a key.")],
+    store: StorePath = None,
+    as_json: Json = False,
+) -> None:
+    """Refuse a key from now on, also in running servers."""
+    from memwell.builtin.system import SystemClock
+
+    key = key_folder(store).revoke(key_id, SystemClock())
+    if as_json:
+        print_json(key.to_dict())
+    else:
+        say(f"key {key.id} for {key.name} is revoked")
+
+
+def key_folder(store: Path | None) -> KeyFolder:
+    """The keys of the store that the options and settings name."""
+    from memwell.composition import load_settings
+    from memwell.interfaces.serving.keys import KeyFolder
+
+    return KeyFolder(load_settings(store=store).store_path.expanduser().absolute())
+
+
+def needs_extra(extra: str, *modules: str) -> None:
+    """Say what to install where a part is missing that only this verb needs."""
+    from importlib.util import find_spec
+
+    missing = [module for module in modules if find_spec(module) is None]
+    if missing:
+        raise ConfigurationError(
+            f"this needs {', '.join(missing)}, which is not installed",
+            remedy=f"pip install 'memwell[{extra}]'",
+            code="missing_extra",
+        )
