@@ -48,6 +48,16 @@ class Meter(Protocol):
     def ended(self, method: str, route: str, status: int, seconds: float) -> None: ...
 
 
+class NoMeter:
+    """A meter that keeps nothing."""
+
+    def began(self) -> None:
+        """Nothing."""
+
+    def ended(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Nothing."""
+
+
 @dataclass(slots=True)
 class _Rate:
     """A bucket for each caller that fills steadily and holds a tenth of a minute's worth, at least ten requests."""

@@ -70,7 +70,8 @@ class KeyFolder:
     def in_force(self) -> bool:
         """Whether a key is asked for at all: once one was made, always."""
         try:
-            return any(entry.name.endswith(".json") for entry in os.scandir(self.folder))
+            with os.scandir(self.folder) as entries:
+                return any(entry.name.endswith(".json") for entry in entries)
         except FileNotFoundError:
             return False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import signal
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -123,6 +124,8 @@ def listen(
         raise ConfigurationError(f"the certificate cannot be used: {error}", remedy="give PEM files") from None
     with _bound(host, port) as listener:
         name = f"[{host}]" if ":" in host else host
+        # uvicorn sends itself the signal again once all is answered; by then it has been obeyed.
+        signal.signal(signal.SIGTERM, lambda *_: None)
         announce(f"{'https' if tls else 'http'}://{name}:{listener.getsockname()[1]}")
         uvicorn.Server(config).run(sockets=[listener])
 

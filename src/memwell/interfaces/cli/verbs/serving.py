@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memwell.errors import ConfigurationError, InputError
-from memwell.interfaces.cli.options import Json, StorePath, opened
+from memwell.interfaces.cli.options import Json, StorePath, User, opened, owner_of
 from memwell.interfaces.cli.output import local, print_json, print_table, print_text, say
 
 if TYPE_CHECKING:
@@ -16,20 +16,26 @@ if TYPE_CHECKING:
 
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")]
 Port = Annotated[int, typer.Option("--port", min=0, max=65_535, help="Port; 0 takes a free one.")]
+TlsCert = Annotated[Path | None, typer.Option("--tls-cert", help="Certificate, PEM.")]
+TlsKey = Annotated[Path | None, typer.Option("--tls-key", help="Its private key, PEM.")]
+PlainHttp = Annotated[
+    bool, typer.Option("--plain-http", help="Let other machines in unencrypted, such as behind a proxy.")
+]
+Rate = Annotated[int, typer.Option("--rate", min=0, help="Requests a minute for each key; 0: any number.")]
+MaxBody = Annotated[int, typer.Option("--max-body", min=1, help="Bytes in the body of a request.")]
+MaxUnderWay = Annotated[int, typer.Option("--max-under-way", min=1, help="Requests at one moment.")]
 LogLevel = Annotated[str, typer.Option("--log-level", help="debug, info, warning or error.")]
 
 
 def serve(
     host: Host = "127.0.0.1",
     port: Port = 8765,
-    tls_cert: Annotated[Path | None, typer.Option("--tls-cert", help="Certificate, PEM.")] = None,
-    tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Its private key, PEM.")] = None,
-    plain_http: Annotated[
-        bool, typer.Option("--plain-http", help="Let other machines in unencrypted, such as behind a proxy.")
-    ] = False,
-    rate: Annotated[int, typer.Option("--rate", min=0, help="Requests a minute for each key; 0: any number.")] = 0,
-    max_body: Annotated[int, typer.Option("--max-body", min=1, help="Bytes in the body of a request.")] = 8_000_000,
-    max_under_way: Annotated[int, typer.Option("--max-under-way", min=1, help="Requests at one moment.")] = 2_000,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    plain_http: PlainHttp = False,
+    rate: Rate = 0,
+    max_body: MaxBody = 8_000_000,
+    max_under_way: MaxUnderWay = 2_000,
     log_level: LogLevel = "info",
     store: StorePath = None,
 ) -> None:
@@ -38,20 +44,72 @@ def serve(
     from memwell.interfaces.rest.app import build_app
     from memwell.interfaces.serving.guard import Limits
     from memwell.interfaces.serving.listen import check_exposure, listen
-    from memwell.interfaces.serving.logs import log_to_stderr
 
-    if (tls_cert is None) != (tls_key is None):
-        raise ConfigurationError("--tls-cert and --tls-key belong together", remedy="give both or none")
-    tls = (tls_cert, tls_key) if tls_cert and tls_key else None
+    tls = _tls(tls_cert, tls_key)
     keys = key_folder(store)
     check_exposure(host, keys, tls=tls is not None, plain_http=plain_http)
-    log_to_stderr(log_level)
-    memory = opened(store)
     limits = Limits(body_bytes=max_body, under_way=max_under_way, per_minute=rate)
-    with memory:
-        listen(
-            build_app(memory, keys, limits=limits), host, port, lambda url: say(f"memwell listens on {url}"), tls=tls
-        )
+    _log(log_level)
+    with opened(store) as memory:
+        listen(build_app(memory, keys, limits=limits, hosts=[host]), host, port, _announce, tls=tls)
+
+
+def mcp(
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP at /mcp instead of standard input.")] = False,
+    host: Host = "127.0.0.1",
+    port: Port = 8766,
+    plain_http: PlainHttp = False,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    log_level: LogLevel = "warning",
+    user: User = None,
+    store: StorePath = None,
+) -> None:
+    """Serve one user's memory to models by the Model Context Protocol."""
+    needs_extra("mcp", "mcp", "uvicorn")
+    import anyio
+
+    from memwell.interfaces.mcp.server import http_app, serve_stdio
+    from memwell.interfaces.serving.listen import check_exposure, listen
+
+    tls = _tls(tls_cert, tls_key)
+    keys = key_folder(store)
+    if http:
+        check_exposure(host, keys, tls=tls is not None, plain_http=plain_http)
+    owner = owner_of(user)
+    scope = scope_of(owner)
+    _log(log_level)
+    with opened(store, owner) as memory:
+        if http:
+            listen(http_app(memory, scope, keys, host), host, port, _announce, tls=tls)
+        else:
+            anyio.run(serve_stdio, memory, scope)
+
+
+def _announce(url: str) -> None:
+    say(f"memwell listens on {url}")
+
+
+def _log(level: str) -> None:
+    from memwell.interfaces.serving.logs import log_to_stderr
+
+    if level not in ("debug", "info", "warning", "error"):
+        raise InputError(f"--log-level is {level!r}", remedy="use debug, info, warning or error")
+    log_to_stderr(level)
+
+
+def _tls(cert: Path | None, key: Path | None) -> tuple[Path, Path] | None:
+    if (cert is None) != (key is None):
+        raise ConfigurationError("--tls-cert and --tls-key belong together", remedy="give both or none")
+    return (cert, key) if cert and key else None
+
+
+def scope_of(user: str) -> dict[str, str]:
+    """The scope of ``user`` as the settings complete it."""
+    from memwell.composition import load_settings
+
+    settings = load_settings(user_id=user)
+    return {"user_id": user, "app_id": settings.app_id, "agent_id": settings.agent_id}
 
 
 keys = typer.Typer(help="API keys of the servers.", no_args_is_help=True)
