@@ -14,7 +14,7 @@ from memwell.domain.memory import MemoryRecord
 from memwell.engine.results import Page, SearchResult, WriteResult
 from memwell.interfaces.usecases.arguments import arguments_model
 from memwell.interfaces.usecases.table import USE_CASES, Right, UseCase
-from memwell.interfaces.usecases.wire import result_schema, to_wire
+from memwell.interfaces.usecases.wire import to_wire
 
 _NOTHING = "Nothing relevant is remembered."
 
@@ -45,11 +45,6 @@ class Tool:
             "required": [name for name in fields.get("required", ()) if name in self.arguments],
             "additionalProperties": False,
         }
-
-    @property
-    def output_schema(self) -> dict[str, Any]:
-        """JSON schema of the structured result."""
-        return result_schema(self.case)
 
 
 @dataclass(frozen=True)

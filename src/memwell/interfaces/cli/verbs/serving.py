@@ -1,9 +1,13 @@
-"""Verbs that serve other programs: serve, keys."""
+"""Verbs that serve other programs: serve, mcp, rpc, keys."""
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
@@ -84,6 +88,33 @@ def mcp(
             listen(http_app(memory, scope, keys, host), host, port, _announce, tls=tls)
         else:
             anyio.run(serve_stdio, memory, scope)
+
+
+def rpc(log_level: LogLevel = "warning", user: User = None, store: StorePath = None) -> None:
+    """Serve one user's memory to a host in another language: JSON lines in, JSON lines out."""
+    needs_extra("rpc", "pydantic")
+    from memwell.interfaces.rpc.session import Session
+
+    owner = owner_of(user)
+    _log(log_level)
+    with protocol_output() as answers, opened(store, owner) as memory:
+        Session(memory).run(sys.stdin.buffer, answers)
+
+
+@contextmanager
+def protocol_output() -> Iterator[BinaryIO]:
+    """Standard output for a protocol alone: whatever else is printed meanwhile goes to standard error."""
+    sys.stdout.flush()
+    kept = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    with os.fdopen(os.dup(kept), "wb") as output:
+        try:
+            yield output
+        finally:
+            output.flush()
+            sys.stdout.flush()
+            os.dup2(kept, sys.stdout.fileno())
+            os.close(kept)
 
 
 def _announce(url: str) -> None:
