@@ -7,11 +7,12 @@ import inspect
 import pytest
 
 from memwell import AsyncMemory, Memory
+from memwell.client import AsyncClient, Client
 from memwell.interfaces.usecases.table import LOCAL, USE_CASES, UseCase
 
 
 def public(kind: type) -> set[str]:
-    return {name for name in dir(kind) if not name.startswith("_") and name not in ("memory", "threads")}
+    return {name for name in dir(kind) if not name.startswith("_")}
 
 
 def test_every_method_of_memory_is_a_use_case_or_says_why_not() -> None:
@@ -19,8 +20,9 @@ def test_every_method_of_memory_is_a_use_case_or_says_why_not() -> None:
     assert not {*USE_CASES} & {*LOCAL}
 
 
-def test_async_memory_has_the_same_methods() -> None:
-    assert public(AsyncMemory) == public(Memory)
+@pytest.mark.parametrize("kind", [AsyncMemory, Client, AsyncClient])
+def test_every_other_memory_has_the_same_methods(kind: type) -> None:
+    assert public(kind) == public(Memory)
 
 
 @pytest.mark.parametrize("case", USE_CASES.values(), ids=lambda case: case.name)

@@ -35,13 +35,13 @@ class _Threaded(Generic[P, R]):
     ) -> Self | Callable[P, Coroutine[Any, Any, R]]:
         if instance is None:
             return self
-        bound = functools.partial(self.method, instance.memory)
+        bound = functools.partial(self.method, instance._memory)
 
         @functools.wraps(self.method)
         async def call(*args: P.args, **kwargs: P.kwargs) -> R:
             work = functools.partial(bound, *args, **kwargs)
             try:
-                done = asyncio.get_running_loop().run_in_executor(instance.threads, work)
+                done = asyncio.get_running_loop().run_in_executor(instance._threads, work)
             except RuntimeError:  # the pool takes no more work
                 raise StorageError("this memory is closed", remedy="open it again") from None
             return await done
@@ -63,8 +63,8 @@ class AsyncMemory:
     """
 
     def __init__(self, memory: Memory) -> None:
-        self.memory = memory
-        self.threads = ThreadPoolExecutor(THREADS, thread_name_prefix="memwell")
+        self._memory = memory
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="memwell")
 
     async def __aenter__(self) -> Self:
         return self
@@ -76,13 +76,13 @@ class AsyncMemory:
 
     async def close(self) -> None:
         """Wait for the calls that have begun, then release the file; safe to call twice."""
-        await asyncio.to_thread(self.threads.shutdown, cancel_futures=True)
-        await asyncio.to_thread(self.memory.close)
+        await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
+        await asyncio.to_thread(self._memory.close)
 
     def scoped(self, *, user_id: str | None = None, app_id: str | None = None, agent_id: str | None = None) -> Self:
         """See ``Memory.scoped``; it shares the threads too."""
         other = copy.copy(self)
-        other.memory = self.memory.scoped(user_id=user_id, app_id=app_id, agent_id=agent_id)
+        other._memory = self._memory.scoped(user_id=user_id, app_id=app_id, agent_id=agent_id)
         return other
 
     add = _Threaded(Memory.add)
