@@ -120,14 +120,11 @@ def _add_handlers(app: FastAPI) -> None:
 
 
 def _methods(app: FastAPI, request: Request) -> set[str]:
-    """The methods of the path that was asked for."""
+    """The methods of the path that was asked for; one written out counts before one with a parameter."""
     routes = [route for route in app.routes if isinstance(route, Route)]
-    return {
-        method
-        for route in routes
-        if route.matches(request.scope)[0] is not Match.NONE
-        for method in route.methods or ()
-    }
+    matching = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+    written_out = [route for route in matching if "{" not in route.path]
+    return {method for route in written_out or matching for method in route.methods or ()}
 
 
 def _description(app: FastAPI) -> dict[str, Any]:

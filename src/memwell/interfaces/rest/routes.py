@@ -104,7 +104,8 @@ def _signature(case: UseCase) -> inspect.Signature:
         )
     if "if_revision" in case.arguments:
         words = "Refuse where the memory has changed: its `ETag`. The same as `if_revision`."
-        annotations["if_match"] = (Annotated[str | None, Header(alias="If-Match", description=words)], None)
+        form = Header(alias="If-Match", description=words, json_schema_extra={"pattern": r'^(\*|"[0-9]+")$'})
+        annotations["if_match"] = (Annotated[str | None, form], None)
     in_url = verb in ("GET", "DELETE")
     model = arguments_model(case, strict=not in_url, leave_out=frozenset(in_path))
     if model.model_fields:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from memwell.domain.scope import MAX_ID_CHARS
 from memwell.engine.intake import Messages
 from memwell.errors import InputError
 from memwell.interfaces.usecases.table import Argument, UseCase
@@ -38,6 +39,8 @@ _EXAMPLES: Mapping[str, Any] = {
 }
 
 
+# Told in the schema alone: the engine itself checks identifiers and times, and says more about what is wrong.
+Identifier = Annotated[str, Field(json_schema_extra={"minLength": 1, "maxLength": MAX_ID_CHARS, "pattern": r"^\S.*$"})]
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 
@@ -70,7 +73,7 @@ def arguments_model(case: UseCase, *, strict: bool = True, leave_out: frozenset[
         fields |= {name: Argument(name, str | None, None, words) for name, words in _OWNER_WORDS.items()}
     definitions: dict[str, Any] = {
         argument.name: (
-            _sent(argument.hint),
+            _sent(argument.hint, Identifier if argument.name.endswith("_id") else str),
             Field(
                 ... if argument.required else argument.default,
                 description=argument.description or None,
@@ -84,15 +87,17 @@ def arguments_model(case: UseCase, *, strict: bool = True, leave_out: frozenset[
     return create_model(name, __config__=ConfigDict(strict=strict, extra="forbid"), **definitions)
 
 
-def _sent(hint: Any) -> Any:
-    """The type that stands for ``hint`` in JSON."""
+def _sent(hint: Any, text: Any = str) -> Any:
+    """The type that stands for ``hint`` in JSON, where ``text`` stands for ``str``."""
+    if hint is str:
+        return text
     if hint == Messages:
         return str | Message | Annotated[list[Message], Field(min_length=1)]
     if get_origin(hint) in (Union, UnionType):
         options = get_args(hint)
         if datetime in options:
             options = tuple(option for option in options if option is not str)
-        return Union[tuple(_sent(option) for option in options)]  # noqa: UP007
+        return Union[tuple(_sent(option, text) for option in options)]  # noqa: UP007
     if get_origin(hint) in (tuple, list, Sequence):
         return list[_sent(get_args(hint)[0])]  # type: ignore[misc]
     if isinstance(hint, type) and issubclass(hint, StrEnum):
