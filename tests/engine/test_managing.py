@@ -12,8 +12,8 @@ def test_a_change_against_another_revision_is_refused(memory: Memory, change: st
     memory.add("I live in Lyon.", session_id="later")  # said again: the source list grows
     words = ("I live in Paris.",) if change == "update" else ()
     with pytest.raises(MemwellError) as caught:
-        getattr(memory, change)(memory_id, *words, if_revision=seen)
+        getattr(memory, change)(memory_id, *words, expected_revision=seen)
     assert caught.value.code == "precondition_failed"
     assert memory.get(memory_id).state == "current"
-    getattr(memory, change)(memory_id, *words, if_revision=memory.get(memory_id).revision)
+    getattr(memory, change)(memory_id, *words, expected_revision=memory.get(memory_id).revision)
     assert memory.get(memory_id).state != "current"

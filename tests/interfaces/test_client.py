@@ -41,7 +41,7 @@ def test_calls_results_and_errors_are_those_of_memory(server: Running) -> None:
         assert "Lyon" in found.text()
         assert memory.list(limit=1).memories == (memory.get(memory_id),)
         with pytest.raises(PreconditionError):
-            memory.update(memory_id, "I live in Rome.", if_revision=7)
+            memory.update(memory_id, "I live in Rome.", expected_revision=7)
         with pytest.raises(NotFoundError):
             memory.scoped(user_id="eve").get(memory_id)
         with pytest.raises(NotFoundError):

@@ -40,12 +40,12 @@ class Managing:
         owner: tuple[str, str],
         *,
         at: str | datetime | None = None,
-        if_revision: int | None = None,
+        expected_revision: int | None = None,
     ) -> WriteResult:
         """Let ``content`` take over from a current memory: the world changed.
 
         Args:
-            if_revision: the revision that the caller has seen; any will do where omitted.
+            expected_revision: the revision that the caller has seen; any will do where omitted.
 
         Raises:
             NotFoundError: there is no such memory here.
@@ -56,7 +56,7 @@ class Managing:
         now = self.clock.now()
         said_at = now if at is None else parse_time("at", at)
         with self.store.view() as view:
-            memory = _unmoved(found(view, memory_id, scope, owner), if_revision)
+            memory = _unmoved(found(view, memory_id, scope, owner), expected_revision)
         if memory.state is not State.CURRENT:
             raise _not_current(memory, "updated")
         evidence = self._kept(memory, content, said_at, now)
@@ -77,17 +77,17 @@ class Managing:
         return WriteResult((evidence.id,), (successor.id,), (decision,), "committed")
 
     def delete(
-        self, memory_id: str, scope: Scope | None, owner: tuple[str, str], *, if_revision: int | None = None
+        self, memory_id: str, scope: Scope | None, owner: tuple[str, str], *, expected_revision: int | None = None
     ) -> MemoryRecord:
         """Archive a memory: put away on request, kept in history. Returns it as it is then.
 
         Raises:
             NotFoundError: there is no such memory here.
             NotCurrentError: a newer version has taken over from it, or it was retracted.
-            PreconditionError: it has another revision than ``if_revision``, or was changed meanwhile.
+            PreconditionError: it has another revision than ``expected_revision``, or was changed meanwhile.
         """
         with self.store.view() as view:
-            memory = _unmoved(found(view, memory_id, scope, owner), if_revision)
+            memory = _unmoved(found(view, memory_id, scope, owner), expected_revision)
         if memory.state is State.ARCHIVED:
             return memory
         if memory.state in (State.SUPERSEDED, State.RETRACTED):
@@ -136,10 +136,10 @@ class Managing:
         return evidence
 
 
-def _unmoved(memory: MemoryRecord, if_revision: int | None) -> MemoryRecord:
-    if if_revision is not None and if_revision != memory.revision:
+def _unmoved(memory: MemoryRecord, expected_revision: int | None) -> MemoryRecord:
+    if expected_revision is not None and expected_revision != memory.revision:
         raise PreconditionError(
-            f"memory {memory.id} is at revision {memory.revision}, not {if_revision}", remedy="read it again"
+            f"memory {memory.id} is at revision {memory.revision}, not {expected_revision}", remedy="read it again"
         )
     return memory
 

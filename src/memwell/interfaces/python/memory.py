@@ -202,27 +202,29 @@ class Memory:
         *,
         user_id: str | None = None,
         at: Moment | None = None,
-        if_revision: int | None = None,
+        expected_revision: int | None = None,
     ) -> WriteResult:
         """Let ``content`` take over from a current memory; the old version stays in its history.
 
         Args:
             content: the words that hold now.
             at: since when; default now.
-            if_revision: refuse with ``PreconditionError`` where the memory has another revision by now.
+            expected_revision: refuse with ``PreconditionError`` where the memory has another revision by now.
         """
         return self._engine.managing.update(
-            memory_id, content, self._optional_scope(user_id), self._owner, at=at, if_revision=if_revision
+            memory_id, content, self._optional_scope(user_id), self._owner, at=at, expected_revision=expected_revision
         )
 
-    def delete(self, memory_id: str, *, user_id: str | None = None, if_revision: int | None = None) -> MemoryRecord:
+    def delete(
+        self, memory_id: str, *, user_id: str | None = None, expected_revision: int | None = None
+    ) -> MemoryRecord:
         """Archive a memory: no search returns it, its history does. Nothing is erased.
 
         Args:
-            if_revision: refuse with ``PreconditionError`` where the memory has another revision by now.
+            expected_revision: refuse with ``PreconditionError`` where the memory has another revision by now.
         """
         return self._engine.managing.delete(
-            memory_id, self._optional_scope(user_id), self._owner, if_revision=if_revision
+            memory_id, self._optional_scope(user_id), self._owner, expected_revision=expected_revision
         )
 
     def resume(self) -> int:

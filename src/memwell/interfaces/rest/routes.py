@@ -102,8 +102,8 @@ def _signature(case: UseCase) -> inspect.Signature:
             Annotated[str | None, Header(alias="Idempotency-Key", description=words)],
             None,
         )
-    if "if_revision" in case.arguments:
-        words = "Refuse where the memory has changed: its `ETag`. The same as `if_revision`."
+    if "expected_revision" in case.arguments:
+        words = "Refuse where the memory has changed: its `ETag`. The same as `expected_revision`."
         form = Header(alias="If-Match", description=words, json_schema_extra={"pattern": r'^(\*|"[0-9]+")$'})
         annotations["if_match"] = (Annotated[str | None, form], None)
     in_url = verb in ("GET", "DELETE")
@@ -128,7 +128,7 @@ def _with_conditions(
         tag = _ETAG.fullmatch(if_match)
         if tag is None:
             raise InputError("If-Match is no ETag of this server", remedy='send the ETag as it was given, such as "3"')
-        arguments = _with(arguments, "if_revision", int(tag[1]))
+        arguments = _with(arguments, "expected_revision", int(tag[1]))
     if idempotency_key is not None:
         arguments = _with(arguments, case.request_argument or "", idempotency_key)
     return arguments

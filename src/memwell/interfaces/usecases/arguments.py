@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
@@ -97,6 +98,8 @@ def _sent(hint: Any, text: Any = str) -> Any:
         options = get_args(hint)
         if datetime in options:
             options = tuple(option for option in options if option is not str)
+        if any(get_origin(option) is Mapping for option in options):  # a value that may also come as its fields
+            options = tuple(option for option in options if not is_dataclass(option))
         return Union[tuple(_sent(option, text) for option in options)]  # noqa: UP007
     if get_origin(hint) in (tuple, list, Sequence):
         return list[_sent(get_args(hint)[0])]  # type: ignore[misc]
