@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from memwell.errors import MemwellError
 
 if TYPE_CHECKING:
+    from memwell.interfaces.python.asynchronous import AsyncMemory
     from memwell.interfaces.python.memory import Memory
 
-__all__ = ["Memory", "MemwellError", "__version__"]
+__all__ = ["AsyncMemory", "Memory", "MemwellError", "__version__"]
 __version__ = "0.1.0"
 
 
@@ -21,4 +22,8 @@ def __getattr__(name: str) -> Any:
         from memwell.interfaces.python.memory import Memory
 
         return Memory
+    if name == "AsyncMemory":
+        from memwell.interfaces.python.asynchronous import AsyncMemory
+
+        return AsyncMemory
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,6 +14,9 @@ MemwellError
 ├── EmbeddingError              the embedder failed or returned an unusable vector
 ├── JudgeError                  the judge's endpoint failed or could not be reached
 ├── BudgetError                 the scope has spent its tokens of the day
+├── AccessError                 a server wants an API key, another one, or one with more rights
+├── LimitError                  a server refuses a request that is too large, too slow or one too many
+├── UnreachableError            a server cannot be reached, or what answers there is no Memwell
 ├── PlanRejectedError           a plan breaks an invariant
 │   ├── PreconditionError       a plan was made against records that have changed since
 │   └── LeaseLostError          the job was claimed by somebody else in the meantime
@@ -103,6 +106,18 @@ class JudgeError(MemwellError):
 
 class BudgetError(MemwellError):
     code = "budget_exhausted"
+
+
+class AccessError(MemwellError):
+    code = "access_denied"
+
+
+class LimitError(MemwellError):
+    code = "limit_exceeded"
+
+
+class UnreachableError(MemwellError):
+    code = "unreachable"
 
 
 class PlanRejectedError(MemwellError):

@@ -17,7 +17,7 @@ from memwell.engine.ports import Clock, Embedder, Ids, Store
 from memwell.engine.reading import found
 from memwell.engine.results import WriteResult
 from memwell.engine.versions import new_version
-from memwell.errors import NotCurrentError
+from memwell.errors import NotCurrentError, PreconditionError
 
 _BY_HAND = ("user", "user")
 _REASON = "updated by hand"
@@ -40,8 +40,12 @@ class Managing:
         owner: tuple[str, str],
         *,
         at: str | datetime | None = None,
+        expected_revision: int | None = None,
     ) -> WriteResult:
         """Let ``content`` take over from a current memory: the world changed.
+
+        Args:
+            expected_revision: the revision that the caller has seen; any will do where omitted.
 
         Raises:
             NotFoundError: there is no such memory here.
@@ -52,7 +56,7 @@ class Managing:
         now = self.clock.now()
         said_at = now if at is None else parse_time("at", at)
         with self.store.view() as view:
-            memory = found(view, memory_id, scope, owner)
+            memory = _unmoved(found(view, memory_id, scope, owner), expected_revision)
         if memory.state is not State.CURRENT:
             raise _not_current(memory, "updated")
         evidence = self._kept(memory, content, said_at, now)
@@ -72,15 +76,18 @@ class Managing:
         )
         return WriteResult((evidence.id,), (successor.id,), (decision,), "committed")
 
-    def delete(self, memory_id: str, scope: Scope | None, owner: tuple[str, str]) -> MemoryRecord:
+    def delete(
+        self, memory_id: str, scope: Scope | None, owner: tuple[str, str], *, expected_revision: int | None = None
+    ) -> MemoryRecord:
         """Archive a memory: put away on request, kept in history. Returns it as it is then.
 
         Raises:
             NotFoundError: there is no such memory here.
             NotCurrentError: a newer version has taken over from it, or it was retracted.
+            PreconditionError: it has another revision than ``expected_revision``, or was changed meanwhile.
         """
         with self.store.view() as view:
-            memory = found(view, memory_id, scope, owner)
+            memory = _unmoved(found(view, memory_id, scope, owner), expected_revision)
         if memory.state is State.ARCHIVED:
             return memory
         if memory.state in (State.SUPERSEDED, State.RETRACTED):
@@ -127,6 +134,14 @@ class Managing:
         )
         self.store.apply(Plan(plan_id, memory.scope, now, (AddEvidence(evidence),)))
         return evidence
+
+
+def _unmoved(memory: MemoryRecord, expected_revision: int | None) -> MemoryRecord:
+    if expected_revision is not None and expected_revision != memory.revision:
+        raise PreconditionError(
+            f"memory {memory.id} is at revision {memory.revision}, not {expected_revision}", remedy="read it again"
+        )
+    return memory
 
 
 def _not_current(memory: MemoryRecord, done: str) -> NotCurrentError:

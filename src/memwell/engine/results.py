@@ -161,8 +161,11 @@ class Explanation:
             "conflicts": [memory.to_dict() for memory in self.conflicts],
             "transitions": [
                 {
+                    "memory_id": step.memory_id,
                     "revision": step.revision,
                     "state": step.state.value,
+                    "valid_until": step.valid_until and step.valid_until.isoformat(),
+                    "muted_at": step.muted_at and step.muted_at.isoformat(),
                     "cause": step.cause,
                     "at": step.at.isoformat(),
                     "plan_id": step.plan_id,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from memwell.interfaces.cli.output import print_text
-from memwell.interfaces.cli.verbs import imports, jobs, recall, showcase, store, write
+from memwell.interfaces.cli.verbs import imports, jobs, recall, serving, showcase, store, write
 from memwell.interfaces.cli.verbs.bench import bench
 
 EXIT_CODES = (
@@ -58,4 +58,8 @@ app.command("reembed")(jobs.reembed)
 app.command("status")(store.status)
 app.command("doctor")(store.doctor)
 app.command("demo")(showcase.demo)
+app.command("serve")(serving.serve)
+app.command("mcp")(serving.mcp)
+app.command("rpc")(serving.rpc)
+app.add_typer(serving.keys, name="keys")
 app.add_typer(bench, name="bench")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -89,6 +90,17 @@ class Memory:
     def close(self) -> None:
         """Release the file; safe to call twice."""
         self._engine.close()
+
+    def scoped(self, *, user_id: str | None = None, app_id: str | None = None, agent_id: str | None = None) -> Self:
+        """The same open store for another scope; parts not given stay. Closing either one closes the store."""
+        app, agent = self._owner
+        other = copy.copy(self)
+        other._owner = (
+            app if app_id is None else checked_id("app_id", app_id),
+            agent if agent_id is None else checked_id("agent_id", agent_id),
+        )
+        other._user_id = self._user_id if user_id is None else checked_id("user_id", user_id)
+        return other
 
     def add(
         self,
@@ -218,14 +230,36 @@ class Memory:
         return self._engine.reading.explain(memory_id, self._optional_scope(user_id), self._owner)
 
     def update(
-        self, memory_id: str, content: str, *, user_id: str | None = None, at: Moment | None = None
+        self,
+        memory_id: str,
+        content: str,
+        *,
+        user_id: str | None = None,
+        at: Moment | None = None,
+        expected_revision: int | None = None,
     ) -> WriteResult:
-        """Let ``content`` take over from a current memory; the old version stays in its history."""
-        return self._engine.managing.update(memory_id, content, self._optional_scope(user_id), self._owner, at=at)
+        """Let ``content`` take over from a current memory; the old version stays in its history.
 
-    def delete(self, memory_id: str, *, user_id: str | None = None) -> MemoryRecord:
-        """Archive a memory: no search returns it, its history does. Nothing is erased."""
-        return self._engine.managing.delete(memory_id, self._optional_scope(user_id), self._owner)
+        Args:
+            content: the words that hold now.
+            at: since when; default now.
+            expected_revision: refuse with ``PreconditionError`` where the memory has another revision by now.
+        """
+        return self._engine.managing.update(
+            memory_id, content, self._optional_scope(user_id), self._owner, at=at, expected_revision=expected_revision
+        )
+
+    def delete(
+        self, memory_id: str, *, user_id: str | None = None, expected_revision: int | None = None
+    ) -> MemoryRecord:
+        """Archive a memory: no search returns it, its history does. Nothing is erased.
+
+        Args:
+            expected_revision: refuse with ``PreconditionError`` where the memory has another revision by now.
+        """
+        return self._engine.managing.delete(
+            memory_id, self._optional_scope(user_id), self._owner, expected_revision=expected_revision
+        )
 
     def try_endpoints(self) -> dict[str, MemwellError | None]:
         """Ask each model endpoint in use for something small: what is wrong with it, ``None`` where it answers well."""

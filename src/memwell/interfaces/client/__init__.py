@@ -1,0 +1,1 @@
+"""Clients of a Memwell server, with the methods of ``Memory``."""

@@ -1,0 +1,1 @@
+"""Memwell for models: the Model Context Protocol."""

@@ -1,0 +1,100 @@
+"""``AsyncMemory``: the engine for asyncio programs, each method of ``Memory`` in a bounded pool of threads."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import functools
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+
+from memwell.errors import StorageError
+from memwell.interfaces.python.memory import Memory
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+THREADS = 8
+
+
+class _Threaded(Generic[P, R]):
+    """A method of ``Memory`` as a coroutine of the same arguments and result."""
+
+    def __init__(self, method: Callable[Concatenate[Memory, P], R]) -> None:
+        self.method = method
+        self.__doc__ = method.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type[AsyncMemory]) -> Self: ...
+    @overload
+    def __get__(self, instance: AsyncMemory, owner: type[AsyncMemory]) -> Callable[P, Coroutine[Any, Any, R]]: ...
+    def __get__(
+        self, instance: AsyncMemory | None, owner: type[AsyncMemory]
+    ) -> Self | Callable[P, Coroutine[Any, Any, R]]:
+        if instance is None:
+            return self
+        bound = functools.partial(self.method, instance._memory)
+
+        @functools.wraps(self.method)
+        async def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            work = functools.partial(bound, *args, **kwargs)
+            try:
+                done = asyncio.get_running_loop().run_in_executor(instance._threads, work)
+            except RuntimeError:  # the pool takes no more work
+                raise StorageError("this memory is closed", remedy="open it again") from None
+            return await done
+
+        return call
+
+
+class AsyncMemory:
+    """``Memory`` for asyncio: the same names, arguments, results and errors.
+
+    A cancelled call has either not begun, and then never does, or it runs to its end in its thread; it never stops
+    half way. ``close`` waits for those that have begun.
+
+    Args:
+        memory: an open ``Memory``; it is closed together with this one.
+
+    Example:
+        ``async with AsyncMemory(Memory("notes.db", user_id="alice")) as memory: await memory.add("…")``
+    """
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="memwell")
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Wait for the calls that have begun, then release the file; safe to call twice."""
+        await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
+        await asyncio.to_thread(self._memory.close)
+
+    def scoped(self, *, user_id: str | None = None, app_id: str | None = None, agent_id: str | None = None) -> Self:
+        """See ``Memory.scoped``; it shares the threads too."""
+        other = copy.copy(self)
+        other._memory = self._memory.scoped(user_id=user_id, app_id=app_id, agent_id=agent_id)
+        return other
+
+    add = _Threaded(Memory.add)
+    search = _Threaded(Memory.search)
+    get = _Threaded(Memory.get)
+    list = _Threaded(Memory.list)
+    history = _Threaded(Memory.history)
+    explain = _Threaded(Memory.explain)
+    update = _Threaded(Memory.update)
+    delete = _Threaded(Memory.delete)
+    resume = _Threaded(Memory.resume)
+    status = _Threaded(Memory.status)
+    check = _Threaded(Memory.check)
+    rebuild = _Threaded(Memory.rebuild)
+    reindex = _Threaded(Memory.reindex)

@@ -1,0 +1,1 @@
+"""Memwell over HTTP."""

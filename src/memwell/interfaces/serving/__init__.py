@@ -1,0 +1,1 @@
+"""What all servers share: API keys, limits, listening, metrics and logs."""

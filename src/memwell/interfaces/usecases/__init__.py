@@ -1,0 +1,1 @@
+"""What Memwell does, as one table from which every interface is made."""

@@ -1,0 +1,140 @@
+"""RPC over standard input and output, on a child process; its parts alone where a process would show no more."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memwell import Memory
+from memwell.interfaces.rpc.envelope import MAX_LINE_BYTES, Envelope
+from memwell.interfaces.rpc.replay import Replays
+from memwell.interfaces.rpc.session import Session
+from memwell.interfaces.usecases.table import USE_CASES
+from tests.interfaces.servers import environment
+
+
+@dataclass
+class Host:
+    """A program that talks to ``memwell rpc``."""
+
+    child: subprocess.Popen[bytes]
+    sent: int = 0
+
+    def send(self, method: str, request_id: str | None = None, **params: Any) -> dict[str, Any]:
+        self.sent += 1
+        request = {"id": request_id or f"r{self.sent}", "method": method, "params": params}
+        return self.raw(json.dumps(request, ensure_ascii=False).encode())
+
+    def raw(self, line: bytes) -> dict[str, Any]:
+        assert self.child.stdin is not None
+        assert self.child.stdout is not None
+        self.child.stdin.write(line + b"\n")
+        self.child.stdin.flush()
+        answer: dict[str, Any] = json.loads(self.child.stdout.readline().decode("ascii"))
+        return answer
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[Host]:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "memwell", "rpc", "--user", "ann"],
+        env={**environment(tmp_path), "PYTHONIOENCODING": "cp1252"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    yield Host(child)
+    rest, _ = child.communicate(timeout=60)
+    assert (rest, child.returncode) == (b"", 0)
+
+
+def test_a_host_in_another_language_adds_and_finds(host: Host) -> None:
+    capabilities = host.send("capabilities")["result"]
+    assert capabilities["methods"].keys() == USE_CASES.keys()
+    added = host.send("add", messages="我住在上海，喜欢喝绿茶。")
+    assert added["ok"], added
+    found = host.send("search", query="绿茶")
+    assert "绿茶" in found["result"]["memories"][0]["content"]
+    refused = host.send("get", memory_id="mem_unknown")
+    assert (refused["ok"], refused["error"]["code"]) == (False, "not_found")
+    assert refused.keys() == {"id", "ok", "error"}
+    assert host.send("search", query="x", user_id="eve")["error"]["code"] == "unknown_argument"
+    assert host.raw(b"{" * 100)["error"]["code"] == "malformed_json"
+    again = host.send("add", "once", messages="I have two cats.")
+    repeat = host.send("add", "once", messages="I have two cats.")
+    assert repeat["replayed"]
+    assert repeat["result"]["memory_ids"] == again["result"]["memory_ids"]
+    assert "decisions" not in repeat["result"]
+    assert host.send("add", "once", messages="I have three cats.")["error"]["code"] == "idempotency_conflict"
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b"nonsense", "malformed_json"),
+        (b"\xff\xfe", "malformed_json"),
+        (b"[" * 100_000, "malformed_json"),
+        (b"[]", "malformed_envelope"),
+        (b'{"id": "1"}', "malformed_envelope"),
+        (b'{"id": 1, "method": "status"}', "malformed_envelope"),
+        (b'{"id": "", "method": "status"}', "malformed_envelope"),
+        (b'{"id": "1", "method": "status", "params": []}', "malformed_envelope"),
+        (b'{"id": "1", "method": "status", "more": 1}', "malformed_envelope"),
+        (b'{"id": "1", "method": "close"}', "unknown_method"),
+        (b'{"id": "1", "method": "__init__"}', "unknown_method"),
+        (b'{"id": "1", "method": "search", "params": {"query": 5}}', "invalid_input"),
+        (b'{"id": "1", "method": "search", "params": {}}', "missing_argument"),
+        (b'{"id": "1", "method": "search", "params": {"query": "\\ud800"}}', "lone_surrogate"),
+        (b'{"id": "\\ud800", "method": "status"}', "malformed_envelope"),
+    ],
+)
+def test_unusable_lines_get_a_stable_code_and_the_next_is_answered(memory: Memory, line: bytes, code: str) -> None:
+    answers = io.BytesIO()
+    Session(memory).run(io.BytesIO(line + b"\n\n" + b'{"id": "2", "method": "status"}\n'), answers)
+    first, second = (json.loads(answer) for answer in answers.getvalue().splitlines())
+    assert first["error"]["code"] == code
+    assert second["ok"]
+    assert second["id"] == "2"
+
+
+def test_a_line_that_is_too_long_is_passed_over(memory: Memory) -> None:
+    answers = io.BytesIO()
+    long = b'{"id": "1", "method": "add", "params": {"messages": "' + b"x" * 3 * MAX_LINE_BYTES + b'"}}\n'
+    Session(memory).run(io.BytesIO(long + b'{"id": "2", "method": "status"}\n'), answers)
+    first, second = (json.loads(answer) for answer in answers.getvalue().splitlines())
+    assert first["error"]["code"] == "line_too_long"
+    assert second["ok"]
+
+
+def test_a_change_is_done_once_however_often_it_is_sent(memory: Memory) -> None:
+    session = Session(memory)
+    (memory_id,) = memory.add("I live in Lyon.").memory_ids
+    request = {"id": "1", "method": "update", "params": {"memory_id": memory_id, "content": "I live in Rome."}}
+    line = json.dumps(request).encode()
+    first, *repeats = [session.answer(line) for _ in range(4)]
+    assert not first["replayed"]
+    assert all(repeat["replayed"] for repeat in repeats)
+    assert {*repeats[0]["result"]["memory_ids"]} == {*first["result"]["memory_ids"]}
+    assert "Rome" not in json.dumps(repeats)
+    assert len(memory.history(memory_id)) == 2
+
+
+@given(st.lists(st.sampled_from("abcdef"), max_size=30))
+def test_the_cache_is_bounded_and_keeps_no_words(ids: list[str]) -> None:
+    replays = Replays(size=3)
+    for request_id in ids:
+        envelope = Envelope(request_id, "add", {"messages": "words"})
+        if replays.answer(envelope) is None:
+            replays.keep(envelope, {"memory_ids": ["m"], "content": "words", "decisions": [{"content": "words"}]})
+        assert replays.answer(envelope) == {"memory_ids": ["m"]}
+    assert sum(replays.answer(Envelope(i, "add", {"messages": "words"})) is not None for i in "abcdef") <= 3

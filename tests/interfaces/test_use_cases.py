@@ -1,0 +1,45 @@
+"""Nothing that ``Memory`` can do is missing on any interface."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from memwell import AsyncMemory, Memory
+from memwell.client import AsyncClient, Client
+from memwell.interfaces.usecases.table import LOCAL, USE_CASES, UseCase
+
+
+def public(kind: type) -> set[str]:
+    return {name for name in dir(kind) if not name.startswith("_")}
+
+
+def test_every_method_of_memory_is_a_use_case_or_says_why_not() -> None:
+    assert public(Memory) == {*USE_CASES, *LOCAL}
+    assert not {*USE_CASES} & {*LOCAL}
+
+
+@pytest.mark.parametrize("kind", [AsyncMemory, Client, AsyncClient])
+def test_every_other_memory_has_the_same_methods(kind: type) -> None:
+    assert public(kind) == public(Memory)
+
+
+@pytest.mark.parametrize("case", USE_CASES.values(), ids=lambda case: case.name)
+def test_every_use_case_says_what_it_does(case: UseCase) -> None:
+    assert len(case.summary) > 20
+    assert case.summary.endswith((".", "here"))  # a sentence
+    assert len({other.route for other in USE_CASES.values()}) == len(USE_CASES)
+    assert case.returns or hasattr(case.result, "to_dict") or case.result is type(None)
+
+
+def test_arguments_come_with_their_words() -> None:
+    search = USE_CASES["search"]
+    assert list(search.arguments) == list(inspect.signature(Memory.search).parameters)[1:]
+    assert search.arguments["query"].required
+    assert "instead of what holds now" in search.arguments["as_of"].description
+    assert search.arguments["raw_limit"].description.startswith("how many results")
+
+
+def test_a_function_is_no_argument_for_another_process() -> None:
+    assert dict(USE_CASES["reindex"].arguments) == {}
