@@ -261,13 +261,13 @@ class Columns:
 
     def _coded(self, rows: Sequence[tuple[Any, ...]]) -> list[Sequence[Any]]:
         """The values of ``rows`` column by column, sessions as numbers."""
-        *before, sessions, position, said_at, length, about_user, record_id = zip(*rows, strict=True)
+        *before, sessions, position, said_at, length, about_user, record_id, speaker = zip(*rows, strict=True)
         for name in dict.fromkeys(sessions):
             if name not in self._session_codes:
                 self._session_codes[name] = len(self._sessions)
                 self._sessions.append(name)
         codes = [self._session_codes[name] for name in sessions]
-        return [*before, codes, position, said_at, length, about_user, record_id]
+        return [*before, codes, position, said_at, length, about_user, record_id, speaker]
 
 
 def _number(row: tuple[Any, ...]) -> int:
