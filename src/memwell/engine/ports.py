@@ -161,7 +161,8 @@ class View(Protocol):
     def stats(self) -> Mapping[str, Any]:
         """Whole-store figures: ``scopes, evidence, unformed, memories, indexable, by_state, ledger, bytes,
         schema, staying, jobs, models``; ``staying`` counts the indexable that may not leave this machine, ``jobs``
-        the unfinished ones by state, ``models`` gives the ``dimensions`` of each and how many ``memories`` and ``evidence`` it has indexed.
+        the unfinished ones by state, ``models`` gives the ``dimensions`` of each and how many ``memories`` and
+        ``evidence`` it has indexed.
         """
 
 
