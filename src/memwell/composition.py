@@ -106,7 +106,7 @@ def open_engine(
     cut = (abbreviations(languages), joints(languages))
     forming = Forming(store, embedder, extractor, judge, clock, ids, *cut, local_judge)
     owners = Owners(location.with_name(f"{location.name}.owners"))
-    jobs = Jobs(store, forming, clock, owners.name)
+    jobs = Jobs(store, forming, clock, owners.name, owners.is_alive)
     maintaining = Maintaining(store, embedder, clock, ids, str(location), extractor.name, judge.name)
     return Engine(
         settings=settings,
