@@ -138,10 +138,10 @@ class Forming:
             ]
             if not fresh:
                 return _Extracted((), (), (), resent=bool(done))
-            new = {record.id for record in evidence}
-            limit = len(new) + 2 * CONTEXT_TURNS
+            limit = len(evidence) + 2 * CONTEXT_TURNS
             before = view.recent(material.scope, material.session_id, before=fresh[0].occurred_at, limit=limit)
-        context = [record for record in before if record.id not in new and record.speaker is Speaker.USER]
+        # What was stored later is left out, so that another attempt asks the same and finds the answer it has.
+        context = [record for record in before if record.id < fresh[0].id and record.speaker is Speaker.USER]
         turns = tuple(self._turn(record) for record in fresh)
         extraction = self.extractor.extract(turns, context[-CONTEXT_TURNS:])
         candidates = tuple(compile_candidates(turns, extraction.proposals))
