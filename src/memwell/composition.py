@@ -104,10 +104,12 @@ def open_engine(
         raise
     embedder = embedder or found.embedder or bundled_embedder()
     extractor = extractor or found.extractor or local
-    judge = judge or found.judge or (BuiltinJudge(model, RuleJudge(languages)) if model else RuleJudge(languages))
-    forming = Forming(store, embedder, extractor, judge, clock, ids, abbreviations(languages), joints(languages))
+    local_judge = BuiltinJudge(model, RuleJudge(languages)) if model else RuleJudge(languages)
+    judge = judge or found.judge or local_judge
+    cut = (abbreviations(languages), joints(languages))
+    forming = Forming(store, embedder, extractor, judge, clock, ids, *cut, local_judge)
     owners = Owners(location.with_name(f"{location.name}.owners"))
-    jobs = Jobs(store, forming, clock, owners.name)
+    jobs = Jobs(store, forming, clock, owners.name, owners.is_alive)
     maintaining = Maintaining(store, embedder, clock, ids, str(location), extractor.name, judge.name)
     return Engine(
         settings=settings,

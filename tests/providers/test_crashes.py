@@ -69,13 +69,12 @@ def opened(store: Path, server: ScriptedServer) -> Memory:
     )
 
 
-def leave(store: Path, server: ScriptedServer, statements: list[tuple[str, str]]) -> None:
-    """A store with one waiting job for each statement of a user: the endpoint was down when they were told."""
+def leave(memory: Memory, server: ScriptedServer, statements: list[tuple[str, str]]) -> None:
+    """One waiting job for each statement of a user: the endpoint was down when they were told."""
     server.answer(CHAT, lambda body: Reply(status=500))
-    with opened(store, server) as memory:
-        for user, words in statements:
-            with pytest.raises(ExtractionError):
-                memory.add(words, user_id=user)
+    for user, words in statements:
+        with pytest.raises(ExtractionError):
+            memory.add(words, user_id=user)
 
 
 @pytest.fixture
@@ -90,10 +89,17 @@ def victims(store: Path, server: ScriptedServer) -> Iterator[Victims]:
     running.close()
 
 
-def test_a_worker_may_die_at_any_point(store: Path, server: ScriptedServer, victims: Victims) -> None:
-    statements = [(f"user{n}", f"My hobby number {n} is chess{n}.") for n in range(len(POINTS))]
-    for number, (point, statement) in enumerate(zip(POINTS, statements, strict=True)):
-        leave(store, server, [statement])
+@pytest.fixture
+def memory(store: Path, server: ScriptedServer) -> Iterator[Memory]:
+    with opened(store, server) as running:
+        yield running
+        assert running.check() == []
+
+
+def test_a_worker_may_die_at_any_point(memory: Memory, server: ScriptedServer, victims: Victims) -> None:
+    for number, point in enumerate(POINTS):
+        user, words = f"user{number}", f"My hobby number {number} is chess{number}."
+        leave(memory, server, [(user, words)])
         server.answer(CHAT, choose_all)
         before = server.count()
         victims.start(point)
@@ -102,40 +108,32 @@ def test_a_worker_may_die_at_any_point(store: Path, server: ScriptedServer, vict
         assert victims.end() == "done"
         # Before the call nothing was asked; an answer that was not kept yet is lost; after that, none is asked again.
         assert server.count() - before == (2 if point == "paid.answered" else 1), point
-        with opened(store, server) as memory:
-            assert memory.jobs.list() == []
-            found = [record.content for record in memory.list(user_id=statement[0]).memories]
-            assert found == [f"My hobby number {number} is chess{number}."], point
-    with opened(store, server) as memory:
-        assert memory.check() == []
+        assert memory.jobs.list() == []
+        assert [record.content for record in memory.list(user_id=user).memories] == [words], point
 
 
-def test_the_right_to_a_rewrite_is_used_once(store: Path, server: ScriptedServer, victims: Victims) -> None:
+def test_the_right_to_a_rewrite_is_used_once(memory: Memory, server: ScriptedServer, victims: Victims) -> None:
     """Killed between the rewrite's answer and its keeping: no second rewrite is bought; the job shows why it failed."""
-    leave(store, server, [("alice", "I live in Lyon.")])
+    leave(memory, server, [("alice", "I live in Lyon.")])
     server.say("no JSON at all")
     server.answer(CHAT, choose_all)
     before = server.count()
-    victims.start("paid.kept")
-    assert victims.end() == "killed"
-    victims.start("paid.answered")
-    assert victims.end() == "killed"
-    victims.start()
-    assert victims.end() == "done"
+    for point, end in (("paid.kept", "killed"), ("paid.answered", "killed"), ("", "done")):
+        victims.start(point)
+        assert victims.end() == end
     assert server.count() - before == 2
-    with opened(store, server) as memory:
-        (job,) = memory.jobs.list()
-        assert (job.state.value, job.error) == ("dead", "json_parse_failed")
-        assert memory.jobs.retry(job.id) == 1
-        assert memory.jobs.work() == 1
-        assert contents(memory) == ["I live in Lyon."]
+    (job,) = memory.jobs.list()
+    assert (job.state.value, job.error) == ("dead", "json_parse_failed")
+    assert memory.jobs.retry(job.id) == 1
+    assert memory.resume() == 1
+    assert contents(memory) == ["I live in Lyon."]
 
 
 @pytest.mark.slow
-def test_workers_killed_a_hundred_times_at_random(store: Path, server: ScriptedServer, victims: Victims) -> None:
+def test_workers_killed_a_hundred_times_at_random(memory: Memory, server: ScriptedServer, victims: Victims) -> None:
     dice = random.Random(7)
     statements = [(f"user{n % 5}", f"My hobby number {n} is chess{n}.") for n in range(60)]
-    leave(store, server, statements)
+    leave(memory, server, statements)
     server.answer(CHAT, lambda body: Reply(choose_all(body).text, delay=dice.uniform(0, 0.03)))
     before = server.count()
     kills = 0
@@ -148,11 +146,9 @@ def test_workers_killed_a_hundred_times_at_random(store: Path, server: ScriptedS
     victims.start()
     assert victims.end() == "done"
     assert kills > 10
-    with opened(store, server) as memory:
-        assert memory.jobs.list() == []
-        assert memory.check() == []
-        for user in {user for user, _ in statements}:
-            told = sorted(words for name, words in statements if name == user)
-            assert sorted(record.content for record in memory.list(user_id=user, limit=100).memories) == told
+    assert memory.jobs.list() == []
+    for user in {user for user, _ in statements}:
+        told = sorted(words for name, words in statements if name == user)
+        assert sorted(record.content for record in memory.list(user_id=user, limit=100).memories) == told
     asked = Counter(request.prompt for request in list(server.received())[before:])
     assert sum(asked.values()) - len(statements) <= kills

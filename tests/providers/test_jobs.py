@@ -188,3 +188,15 @@ def test_keyless_writes_may_be_left_to_the_worker_too(tmp_path: Path) -> None:
         assert contents(memory) == ["我住在上海。"]
         assert memory.add("我住在上海。", request_id="r").replayed
         assert memory.add([{"role": "assistant", "content": "Hello!"}], wait=False).status == "raw_only"
+
+
+def test_resume_leaves_to_a_living_worker_what_it_works_at(server: ScriptedServer, open_memory: Open) -> None:
+    server.script(CHAT, Reply("late", delay=60))
+    with open_memory() as busy, open_memory() as other:
+        busy.add("I live in Lyon.", wait=False)
+        with until() as waiting:
+            while waiting(server.count() == 0):
+                pass
+        assert other.resume() == 0
+        assert other.jobs.work() == 0
+        assert server.count() == 1

@@ -26,7 +26,9 @@ CURRENT = ["I have a dog called Rex.", "I love tea.", "I moved to Rome."]
 
 
 def choose(state: Mapping[str, Any], candidate: str, options: Sequence[str]) -> str:
-    """What an able judge would choose."""
+    """What an able judge would choose; the first option where nothing is told, as the doctor does."""
+    if "candidates" not in state:
+        return options[0]
     told = next(item["text"] for item in state["candidates"] if item["id"] == candidate)
     bears_on = {"I moved to Rome.": "I live in Lyon.", "I have a dog called Rex.": "I have a dog called Rex."}
     if NONE in options:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import sys
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 
+from memwell.builtin.language import load_languages
 from memwell.builtin.rules import RuleJudge
 from memwell.composition import load_settings, open_engine
 from memwell.testing.doubles import HashEmbedder
@@ -38,6 +40,9 @@ def work(store: str, url: str, point: str) -> None:
 
 def main() -> None:
     store, url = sys.argv[1:]
+    load_languages()
+    for name in ("openai", "filelock", "pydantic"):  # shared by all workers, so that each starts at once
+        import_module(name)
     for line in sys.stdin:
         point = line.partition(" ")[2].strip()
         pid = os.fork()

@@ -12,14 +12,27 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from memwell.domain.evidence import Target
 from memwell.domain.scope import Scope
 
 # Codes of errors that say nothing about what was asked: the endpoint gave no answer.
 OUTAGES = frozenset(
     {"endpoint_unreachable", "endpoint_timeout", "endpoint_busy", "endpoint_failed", "endpoint_refused"}
 )
+
+
+@runtime_checkable
+class Placed(Protocol):
+    """A part that sends what it is given somewhere. Parts without a ``target`` send nothing."""
+
+    target: Target
+
+
+def target_of(part: object) -> Target:
+    """Whether what ``part`` is given leaves this machine."""
+    return part.target if isinstance(part, Placed) else Target.LOCAL
 
 
 class Notes(Protocol):

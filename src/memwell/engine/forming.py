@@ -13,7 +13,7 @@ from memwell.domain.jobs import Job
 from memwell.domain.plan import FinishJob, IndexRecord, MarkFormed, Operation, Plan, Request, Unit
 from memwell.domain.scope import Scope
 from memwell.domain.segments import clauses, sentences
-from memwell.engine.calls import Errand, PassingNotes, on_behalf
+from memwell.engine.calls import Errand, PassingNotes, on_behalf, target_of
 from memwell.engine.compile import candidates as compile_candidates
 from memwell.engine.indexing import embed, first_rows, index_operation, indexable_evidence, indexable_memory
 from memwell.engine.outcome import journalled, replayed_result
@@ -93,6 +93,7 @@ class Forming:
     Args:
         abbreviations: words whose full stop ends no sentence.
         joint: what separates clauses besides punctuation.
+        local_judge: decides about what may not leave this machine, where ``judge`` is elsewhere.
     """
 
     store: Store
@@ -103,6 +104,7 @@ class Forming:
     ids: Ids
     abbreviations: frozenset[str] = field(default_factory=frozenset)
     joint: re.Pattern[str] | None = None
+    local_judge: Judge | None = None
 
     def form(self, material: Material, watch: Watch | None = None) -> WriteResult:
         """Form memories and store them in one plan.
@@ -136,10 +138,10 @@ class Forming:
             ]
             if not fresh:
                 return _Extracted((), (), (), resent=bool(done))
-            new = {record.id for record in evidence}
-            limit = len(new) + 2 * CONTEXT_TURNS
+            limit = len(evidence) + 2 * CONTEXT_TURNS
             before = view.recent(material.scope, material.session_id, before=fresh[0].occurred_at, limit=limit)
-        context = [record for record in before if record.id not in new and record.speaker is Speaker.USER]
+        # What was stored later is left out, so that another attempt asks the same and finds the answer it has.
+        context = [record for record in before if record.id < fresh[0].id and record.speaker is Speaker.USER]
         turns = tuple(self._turn(record) for record in fresh)
         extraction = self.extractor.extract(turns, context[-CONTEXT_TURNS:])
         candidates = tuple(compile_candidates(turns, extraction.proposals))
@@ -156,15 +158,22 @@ class Forming:
         statements = [
             indexable_memory(memory_id, candidate) for memory_id, candidate in zip(memory_ids, candidates, strict=True)
         ]
-        sources = [indexable_evidence(turn.evidence) for turn in extracted.turns]
-        rows = embed(self.embedder, (text for item in (*statements, *sources) for text in item.texts))
+        target = target_of(self.embedder)
+        stays = {turn.evidence.id for turn in extracted.turns if not turn.evidence.permissions.allows(target)}
+        sources = [indexable_evidence(turn.evidence) for turn in extracted.turns if turn.evidence.id not in stays]
+        sent = [
+            item
+            for item, candidate in zip(statements, candidates, strict=True)
+            if not any(source.evidence_id in stays for source in candidate.sources)
+        ]
+        rows = embed(self.embedder, (text for item in (*sent, *sources) for text in item.texts))
         return _Formed(
             turns=extracted.turns,
             candidates=candidates,
             passed=extracted.passed,
             resent=extracted.resent,
             vectors=first_rows(statements, rows, self.embedder.dimensions),
-            index=tuple(index_operation(item, self.embedder.model, rows) for item in (*sources, *statements)),
+            index=tuple(index_operation(item, self.embedder.model, rows) for item in (*sources, *sent)),
             memory_ids=memory_ids,
         )
 
@@ -227,18 +236,26 @@ class Forming:
         decisions: list[Decision] = []
         for group in _groups(formed.candidates):
             source = turns[formed.candidates[group[0]].sources[0].evidence_id]
-            posed = [working.pose(number, group, source.content, source.preceding) for number in group]
+            judge = self._judge_of(source)
+            working.makers = (self.extractor.name, judge.name)
+            posed = [
+                working.pose(number, group, source.content, source.preceding, target_of(judge)) for number in group
+            ]
             comparisons = [item.comparison for item in posed]
-            settled = settle(comparisons, self._verdicts(comparisons))
+            settled = settle(comparisons, self._verdicts(judge, comparisons))
             decisions.extend(working.carry_out(item, choice) for item, choice in zip(posed, settled, strict=True))
         return decisions
 
-    def _verdicts(self, comparisons: Sequence[Comparison]) -> list[Verdict]:
+    def _judge_of(self, source: Evidence) -> Judge:
+        """The judge; the local one for what may not go where the judge is."""
+        return self.judge if source.permissions.allows(target_of(self.judge)) else self.local_judge or self.judge
+
+    def _verdicts(self, judge: Judge, comparisons: Sequence[Comparison]) -> list[Verdict]:
         """Verdicts in order; the judge sees only what routing leaves open."""
-        threshold = None if self.judge.local else self.embedder.relation_threshold
+        threshold = None if judge.local else self.embedder.relation_threshold
         verdicts = [routed(comparison, threshold) for comparison in comparisons]
         left = [i for i, verdict in enumerate(verdicts) if verdict is None]
-        judged = self.judge.judge([comparisons[i] for i in left]) if left else []
+        judged = judge.judge([comparisons[i] for i in left]) if left else []
         for i, verdict in zip(left, judged, strict=False):
             verdicts[i] = verdict
         # Too few or too many are left standing, for ``settle`` to refuse.

@@ -64,6 +64,7 @@ def index_operation(item: Indexable, model: str, rows: Mapping[str, Matrix]) -> 
 
 
 def first_rows(items: Iterable[Indexable], rows: Mapping[str, Matrix], dimensions: int) -> Matrix:
-    """The first window's vector of each item, shape ``(len(items), dimensions)``."""
-    firsts = [rows[item.texts[0]] for item in items]
+    """The first window's vector of each item, shape ``(len(items), dimensions)``; zeros where it was not embedded."""
+    nothing = np.zeros(dimensions, np.float32)
+    firsts = [rows.get(item.texts[0], nothing) for item in items]
     return np.stack(firsts) if firsts else np.zeros((0, dimensions), np.float32)

@@ -36,12 +36,18 @@ class Jobs:
 
     Args:
         owner: gives the name under which this process claims.
+        is_alive: whether the owner of that name still lives.
     """
 
     store: Store
     forming: Forming
     clock: Clock
     owner: Callable[[], str]
+    is_alive: Callable[[str], bool]
+
+    def release(self) -> int:
+        """Free the jobs of owners that died; returns how many."""
+        return self.store.queue.release(self.is_alive)
 
     def carry_out(self, job: Job, watch: Watch | None = None) -> WriteResult:
         """Form what the claimed ``job`` is about, and finish it in the same plan.

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
 
+from memwell.domain.evidence import Target
 from memwell.domain.plan import Plan, Unit
 from memwell.domain.scope import Scope
+from memwell.engine.calls import target_of
 from memwell.engine.indexing import Indexable, embed, index_operation, indexable_evidence, indexable_memory
 from memwell.engine.ports import Clock, Embedder, Ids, Store
 from memwell.engine.results import Status
@@ -33,7 +35,8 @@ class Maintaining:
             figures = dict(view.stats())
         figures["calls"] = self.store.spending.totals()
         done = figures["models"].get(self.embedder.model, {"memories": 0, "evidence": 0})
-        records = figures["indexable"]
+        stays = figures["staying"] if target_of(self.embedder) is not Target.LOCAL else 0
+        records = figures["indexable"] - stays
         indexed = (done["memories"] + done["evidence"]) / records if records else 1.0
         return Status(self.location, self.embedder.model, self.extractor, self.judge, indexed, figures)
 
@@ -77,7 +80,7 @@ class Maintaining:
 
     def _missing(self, unit: Unit) -> list[tuple[Scope, Indexable]]:
         with self.store.view() as view:
-            rows = view.unindexed(unit, self.embedder.model, _BATCH)
+            rows = view.unindexed(unit, self.embedder.model, _BATCH, target_of(self.embedder))
             if unit is Unit.MEMORY:
                 memories = view.memories(rows)
                 return [(memory.scope, indexable_memory(memory_id, memory)) for memory_id, memory in memories.items()]

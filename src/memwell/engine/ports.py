@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memwell.domain.decision import Action, Candidate, Situation
-from memwell.domain.evidence import Evidence
+from memwell.domain.evidence import Evidence, Target
 from memwell.domain.lens import Lens
 from memwell.domain.memory import FormedBy, Kind, MemoryRecord, Polarity, Span, State, Transition
 from memwell.domain.plan import Applied, Plan, Unit
@@ -158,13 +158,17 @@ class View(Protocol):
     def outcome(self, scope: Scope, request_id: str) -> tuple[str, Mapping[str, Any] | None] | None:
         """``(input_hash, outcome)`` journalled for a request; the outcome is ``None`` while it is unfinished."""
 
-    def unindexed(self, unit: Unit, model: str, limit: int) -> list[str]:
-        """Ids of up to ``limit`` records that lack vectors of ``model``. Assistant turns need none."""
+    def unindexed(self, unit: Unit, model: str, limit: int, target: Target = Target.LOCAL) -> list[str]:
+        """Ids of up to ``limit`` records that lack vectors of ``model`` and may go to ``target``, where that model is.
+
+        Assistant turns need none.
+        """
 
     def stats(self) -> Mapping[str, Any]:
         """Whole-store figures: ``scopes, evidence, unformed, memories, indexable, by_state, ledger, bytes,
-        schema, jobs, models``; ``jobs`` counts the unfinished ones by state, ``models`` gives the ``dimensions``
-        of each and how many ``memories`` and ``evidence`` it has indexed.
+        schema, staying, jobs, models``; ``staying`` counts the indexable that may not leave this machine, ``jobs``
+        the unfinished ones by state, ``models`` gives the ``dimensions`` of each and how many ``memories`` and
+        ``evidence`` it has indexed.
         """
 
 

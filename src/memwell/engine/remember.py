@@ -23,6 +23,8 @@ from memwell.errors import IdempotencyConflictError
 
 # Stored messages taken up together after an interruption.
 _RESUME_BATCH = 64
+# Unfinished jobs looked at then, at most.
+_OPEN_JOBS = 10_000
 # How long workers leave a job to the caller who waits for it.
 _GRACE = timedelta(seconds=5)
 
@@ -99,20 +101,25 @@ class Remember:
         """
         done = 0
         queue = self.store.queue
-        for waiting_job in queue.jobs((JobState.WAITING, JobState.DEAD), _RESUME_BATCH):
+        self.jobs.release()
+        for waiting_job in queue.jobs((JobState.WAITING, JobState.DEAD), _OPEN_JOBS):
             job = queue.claim_one(waiting_job.id, self.jobs.owner())
             if job is not None:
                 self.jobs.carry_out(job)
                 done += len(job.evidence_ids)
-        while True:
-            with self.store.view() as view:
-                waiting = view.unformed(_RESUME_BATCH)
-            if not waiting:
-                return done
+        while waiting := self._unformed():
             for (scope, session_id), group in groupby(waiting, key=lambda record: (record.scope, record.session_id)):
                 evidence = tuple(group)
                 self.forming.form(Material(scope, session_id, evidence))
                 done += len(evidence)
+        return done
+
+    def _unformed(self) -> list[Evidence]:
+        """Some evidence that waits to be formed and that no job is about."""
+        open_jobs = self.store.queue.jobs((JobState.WAITING, JobState.CLAIMED, JobState.DEAD), _OPEN_JOBS)
+        held = {key for job in open_jobs for key in job.evidence_ids}
+        with self.store.view() as view:
+            return [record for record in view.unformed(_RESUME_BATCH + len(held)) if record.id not in held]
 
     def _first_result(self, view: View, scope: Scope, request: Request) -> WriteResult | None:
         known = view.outcome(scope, request.id)

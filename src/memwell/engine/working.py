@@ -14,11 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from memwell.domain.decision import Action, Candidate, Decision, Situation
+from memwell.domain.evidence import Target
 from memwell.domain.lens import Lens
 from memwell.domain.memory import MemoryRecord, Source, State
 from memwell.domain.plan import AddMemory, AddSources, Operation, Retire, Shorten, Unit
 from memwell.domain.scope import Scope
 from memwell.engine.ports import Comparison, Head, Matrix, PoolEntry, PoolQuery, View
+from memwell.engine.reading import readable
 from memwell.engine.settle import Settled
 from memwell.engine.versions import new_version
 
@@ -84,10 +86,23 @@ class WorkingSet:
     _shortened: dict[str, Shorten] = field(default_factory=dict)
     _retired: dict[str, tuple[Action, datetime | None]] = field(default_factory=dict)
 
-    def pose(self, number: int, group: Sequence[int], message: str, preceding: str | None) -> Posed:
-        """The comparison of candidate ``number`` with the nearest heads and with those before it in ``group``."""
+    def pose(
+        self,
+        number: int,
+        group: Sequence[int],
+        message: str,
+        preceding: str | None,
+        target: Target = Target.LOCAL,
+    ) -> Posed:
+        """The comparison of candidate ``number`` with the nearest heads and with those before it in ``group``.
+
+        Args:
+            target: where the comparison goes; memories that may not go there are left out.
+        """
         candidate = self.candidates[number]
         offered = self._offered_memories(number)
+        if target is not Target.LOCAL:
+            offered = {ref: offer for ref, offer in offered.items() if self._may_go(ref, target)}
         offered.update((i, self._offer(number, i)) for i in group if i < number)
         likeliest = sorted(offered, key=lambda ref: (-offered[ref].likeness, str(ref)))
         refs = tuple(
@@ -261,6 +276,12 @@ class WorkingSet:
         query = PoolQuery(Lens(now=self.now), limit, self.model, vector, positions=positions)
         pool = self.view.pool(self.scope, Unit.MEMORY, query)
         return {entry.record_id: entry for entry in pool if entry.record_id not in self._retired}
+
+    def _may_go(self, ref: str | int, target: Target) -> bool:
+        if isinstance(ref, int):
+            return True  # of the same message as the candidate
+        memory = self._memory(ref)
+        return readable(memory, self.view.evidence(source.evidence_id for source in memory.sources), target)
 
     def _statement(self, ref: str | int) -> MemoryRecord | Candidate:
         return self.candidates[ref] if isinstance(ref, int) else self._memory(ref)

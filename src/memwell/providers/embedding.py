@@ -139,8 +139,8 @@ class EndpointEmbedder:
                     "not_finite", "gave a vector that is zero or not finite", "repeat the call, or use another model"
                 )
         matrix = np.asarray(rows, dtype=np.float64)
-        unit: Matrix = (matrix / np.linalg.norm(matrix, axis=1, keepdims=True)).astype(np.float32)
-        return unit
+        normalised: Matrix = (matrix / np.linalg.norm(matrix, axis=1, keepdims=True)).astype(np.float32)
+        return normalised
 
     def _refusal(self, code: str, what: str, remedy: str) -> EmbeddingError:
         return EmbeddingError(f"{self._endpoint.model} {what}", remedy=f"the evidence is kept; {remedy}", code=code)

@@ -65,7 +65,7 @@ class Worker:
 
     def drain(self) -> int:
         """Carry out what is due now; returns how many jobs were tried."""
-        self._store.queue.release(self._owners.is_alive)
+        self._jobs.release()
         tried = 0
         while not self._stopped.is_set():
             with self._guard:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from memwell.domain.evidence import Evidence, EvidenceStatus
+from memwell.domain.evidence import Evidence, EvidenceStatus, Target
 from memwell.domain.indexed import speaker_name
 from memwell.domain.jobs import JobState
 from memwell.domain.lens import Lens, as_known, sees_evidence, sees_memory
@@ -151,9 +151,10 @@ class MemoryView:
             return None
         return request.input_hash, request.outcome
 
-    def unindexed(self, unit: Unit, model: str, limit: int) -> list[str]:
+    def unindexed(self, unit: Unit, model: str, limit: int, target: Target = Target.LOCAL) -> list[str]:
         indexed = {key for key, row in self._rows.vectors[unit].items() if row.model == model}
-        return [key for key in self._indexable(unit) if key not in indexed][:limit]
+        stays = set() if target is Target.LOCAL else self._staying(unit)
+        return [key for key in self._indexable(unit) if key not in indexed and key not in stays][:limit]
 
     def stats(self) -> Mapping[str, Any]:
         rows = self._rows
@@ -177,6 +178,7 @@ class MemoryView:
             "ledger": len(rows.ledger),
             "bytes": 0,
             "schema": 0,
+            "staying": sum(len(self._staying(unit)) for unit in Unit),
             "jobs": dict(Counter(job.state.value for job in rows.jobs.values() if job.state is not JobState.DONE)),
             "models": models,
         }
@@ -185,6 +187,15 @@ class MemoryView:
         """Whether memories may be formed from ``record`` and have not been."""
         may = record.status is EvidenceStatus.ACTIVE and record.permissions.infer and record.speaker.supports_memories
         return may and record.id not in self._rows.formed
+
+    def _staying(self, unit: Unit) -> set[str]:
+        """The indexable records that may not leave this machine."""
+        kept = {key for key, record in self._rows.evidence.items() if not record.permissions.cloud}
+        if unit is Unit.EVIDENCE:
+            return kept & set(self._indexable(unit))
+        memories = self._rows.memories
+        own = (key for key in self._indexable(unit) if any(s.evidence_id in kept for s in memories[key].sources))
+        return set(own)
 
     def _indexable(self, unit: Unit) -> list[str]:
         if unit is Unit.MEMORY:

@@ -26,14 +26,16 @@ SELECT input_hash, outcome, plan_id FROM requests WHERE scope = ? AND id = ? AND
 SELECT m.id FROM memories m
 WHERE m.state <> 'erased' AND NOT EXISTS (
     SELECT 1 FROM memory_vectors v JOIN models ON models.no = v.model WHERE v.record = m.no AND models.name = ?
-)
+) AND (? = 'local' OR NOT EXISTS (
+    SELECT 1 FROM sources s JOIN evidence e ON e.no = s.evidence WHERE s.memory = m.no AND NOT e.cloud
+))
 ORDER BY m.no LIMIT ?
 
 -- name: unindexed_evidence
 SELECT e.id FROM evidence e
 WHERE e.status = 'active' AND e.speaker IN ('user', 'observed', 'import') AND NOT EXISTS (
     SELECT 1 FROM evidence_vectors v JOIN models ON models.no = v.model WHERE v.record = e.no AND models.name = ?
-)
+) AND (? = 'local' OR e.cloud)
 ORDER BY e.no LIMIT ?
 
 -- name: count_scopes
@@ -56,6 +58,12 @@ WHERE e.status = 'active' AND e.infer AND e.speaker IN ('user', 'observed', 'imp
 -- name: count_indexable
 SELECT (SELECT count(*) FROM memories WHERE state <> 'erased')
     + (SELECT count(*) FROM evidence WHERE status = 'active' AND speaker IN ('user', 'observed', 'import'))
+
+-- name: count_staying
+SELECT (
+    SELECT count(DISTINCT m.no) FROM evidence e JOIN sources s ON s.evidence = e.no JOIN memories m ON m.no = s.memory
+    WHERE NOT e.cloud AND m.state <> 'erased'
+) + (SELECT count(*) FROM evidence WHERE NOT cloud AND status = 'active' AND speaker IN ('user', 'observed', 'import'))
 
 -- name: count_memories
 SELECT count(*) FROM memories

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from memwell.domain.evidence import Evidence
+from memwell.domain.evidence import Evidence, Target
 from memwell.domain.lens import Lens
 from memwell.domain.memory import MemoryRecord, Transition
 from memwell.domain.plan import Unit
@@ -144,8 +144,9 @@ class SqliteView:
         found = self._connection.execute(statement("request"), values).fetchone()
         return None if found is None else (found[0], None if found[1] is None else json.loads(found[1]))
 
-    def unindexed(self, unit: Unit, model: str, limit: int) -> list[str]:
-        return [key for (key,) in self._connection.execute(statement(f"unindexed_{unit.value}"), (model, limit))]
+    def unindexed(self, unit: Unit, model: str, limit: int, target: Target = Target.LOCAL) -> list[str]:
+        values = (model, target.value, limit)
+        return [key for (key,) in self._connection.execute(statement(f"unindexed_{unit.value}"), values)]
 
     def stats(self) -> Mapping[str, Any]:
         def number(name: str) -> int:
@@ -163,6 +164,7 @@ class SqliteView:
             "ledger": number("count_ledger"),
             "bytes": number("page_count") * number("page_size"),
             "schema": number("schema"),
+            "staying": number("count_staying"),
             "jobs": dict(self._connection.execute(statement("count_jobs"))),
             "models": {
                 name: {"dimensions": dimensions, "memories": memories, "evidence": evidence}

@@ -101,7 +101,7 @@ def _examine(memory: Memory) -> list[Check]:
             f"{figures.indexed:.0%} made by this embedder",
             "" if figures.indexed >= 1.0 else repair,
         ),
-        *([_unformed(unformed, repair)] if (unformed := figures.figures["unformed"]) else []),
+        *([_unformed(left, repair)] if (left := figures.figures["unformed"] - _in_jobs(memory)) > 0 else []),
         *([_dead(dead)] if (dead := figures.figures["jobs"].get("dead", 0)) else []),
         *(Check("integrity", False, problem, f"{repair}; if it stays, restore a copy") for problem in problems),
         *([] if problems else [Check("integrity", True, "sound")]),
@@ -111,6 +111,11 @@ def _examine(memory: Memory) -> list[Check]:
 def _unformed(count: int, repair: str) -> Check:
     what = "1 stored message has" if count == 1 else f"{count:,} stored messages have"
     return Check("messages", False, f"{what} not been formed (an earlier write failed or was killed)", repair)
+
+
+def _in_jobs(memory: Memory) -> int:
+    """How many messages unfinished jobs are about."""
+    return sum(len(job.evidence_ids) for job in memory.jobs.list(limit=10_000))
 
 
 def _dead(count: int) -> Check:
