@@ -7,6 +7,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from memwell import Memory
 from memwell.client import Client
 from memwell.errors import UnreachableError
@@ -20,13 +22,14 @@ def session_of(words: str) -> str:
     return f"s{words.split()[3]}"
 
 
+@pytest.mark.slow
 def test_killed_under_load_and_started_again(tmp_path: Path) -> None:
     acknowledged: dict[str, str] = {}
     unknown: set[str] = set()
     enough = threading.Event()
 
     def write(url: str, writer: int) -> None:
-        with Client(url, user_id="ann") as memory:
+        with Client(url, user_id="ann", timeout=300) as memory:
             for number in range(50):
                 words = f"My colleague number {writer} of team {number} is called Zoë{writer}x{number}."
                 try:
@@ -40,13 +43,16 @@ def test_killed_under_load_and_started_again(tmp_path: Path) -> None:
 
     with serving(tmp_path, "--log-level", "error") as running, ThreadPoolExecutor(WRITERS) as pool:
         writers = [pool.submit(write, running.url, writer) for writer in range(WRITERS)]
-        assert enough.wait(200)
+        assert enough.wait(280)
         running.stop(signal.SIGKILL)
         for writer in writers:
             writer.result()
     assert len(acknowledged) >= ACKNOWLEDGED_BEFORE
 
-    with serving(tmp_path, "--log-level", "error") as running, Client(running.url, user_id="ann") as memory:
+    with (
+        serving(tmp_path, "--log-level", "error") as running,
+        Client(running.url, user_id="ann", timeout=300) as memory,
+    ):
         for words, evidence_id in acknowledged.items():
             repeated = memory.add(words, session_id=session_of(words), request_id=words)
             assert repeated.replayed

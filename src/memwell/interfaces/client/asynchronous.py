@@ -10,7 +10,15 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import httpx
 
-from memwell.interfaces.client.calls import CONNECT_RETRIES, Owner, settings, unreachable, value_of, wanted
+from memwell.interfaces.client.calls import (
+    CONNECT_RETRIES,
+    TIMEOUT_SECONDS,
+    Owner,
+    settings,
+    unreachable,
+    value_of,
+    wanted,
+)
 from memwell.interfaces.python.memory import Memory
 
 P = ParamSpec("P")
@@ -56,6 +64,7 @@ class AsyncClient:
         url: the server's address, such as ``http://127.0.0.1:8765``.
         api_key: as ``memwell keys create`` showed it, where the server asks for one.
         user_id, app_id, agent_id: the scope that calls are about, unless they name another user.
+        timeout: seconds to wait for an answer.
 
     Raises:
         UnreachableError: (from every method) no Memwell server answers there.
@@ -69,10 +78,11 @@ class AsyncClient:
         user_id: str | None = None,
         app_id: str | None = None,
         agent_id: str | None = None,
+        timeout: float = TIMEOUT_SECONDS,
     ) -> None:
         self._owner = Owner(user_id, app_id, agent_id)
         self._http = httpx.AsyncClient(
-            transport=httpx.AsyncHTTPTransport(retries=CONNECT_RETRIES), **settings(url, api_key)
+            transport=httpx.AsyncHTTPTransport(retries=CONNECT_RETRIES), **settings(url, api_key, timeout)
         )
 
     async def __aenter__(self) -> Self:

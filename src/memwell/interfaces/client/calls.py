@@ -114,7 +114,7 @@ def unreachable(url: str, error: httpx.HTTPError) -> UnreachableError:
     )
 
 
-def settings(url: str, api_key: str | None) -> dict[str, Any]:
+def settings(url: str, api_key: str | None, timeout: float) -> dict[str, Any]:
     """Arguments of an httpx client."""
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-    return {"base_url": url, "headers": headers, "timeout": TIMEOUT_SECONDS}
+    return {"base_url": url, "headers": headers, "timeout": timeout}
