@@ -6,7 +6,12 @@ MemwellError
 ├── ConfigurationError          a setting is unknown, missing or out of range
 ├── NotCurrentError             the version is no longer current, so it cannot be changed
 ├── EvidenceConflictError       one origin, two different contents
+│   └── ErasedSourceError       the source was erased and never comes back
 ├── IdempotencyConflictError    one request id, two different inputs
+│   └── CommandConflictError    one command id, two different commands
+├── ForgetScopeError            what a preview showed has changed since it was confirmed
+├── FormationInProgressError    messages of the scope are being formed; forgetting waits
+├── ReceiptError                a receipt was changed, or is none
 ├── StaleDecisionError          another writer kept winning; safe to repeat as is
 ├── DecisionContextError        the material does not fit the judge, or the action not its target
 ├── DecisionContractError       the judge answered something that was not asked
@@ -70,8 +75,28 @@ class EvidenceConflictError(MemwellError):
     code = "evidence_conflict"
 
 
+class ErasedSourceError(EvidenceConflictError):
+    code = "erased_source"
+
+
 class IdempotencyConflictError(MemwellError):
     code = "idempotency_conflict"
+
+
+class CommandConflictError(IdempotencyConflictError):
+    code = "command_id_conflict"
+
+
+class ForgetScopeError(MemwellError):
+    code = "forget_scope_changed"
+
+
+class FormationInProgressError(MemwellError):
+    code = "formation_in_progress"
+
+
+class ReceiptError(MemwellError):
+    code = "receipt_invalid"
 
 
 class StaleDecisionError(MemwellError):

@@ -18,6 +18,7 @@ from memwell.domain.scope import Scope
 from memwell.domain.validity import Validity
 from memwell.engine.ports import Matrix, PageQuery, PoolEntry, PoolQuery
 from memwell.storage.memory.rows import Rows
+from memwell.storage.memory.traces import MemoryTraces
 from memwell.storage.refusals import other_shape
 from memwell.storage.signals import Floats, best, episodes, keyword_share, with_context
 from memwell.storage.stems import stems
@@ -140,6 +141,9 @@ class MemoryView:
             return None
         return request.input_hash, request.outcome
 
+    def traces(self, scope: Scope) -> MemoryTraces:
+        return MemoryTraces(self._rows, scope)
+
     def unindexed(self, unit: Unit, model: str, limit: int) -> list[str]:
         indexed = {key for key, row in self._rows.vectors[unit].items() if row.model == model}
         return [key for key in self._indexable(unit) if key not in indexed][:limit]
@@ -166,6 +170,7 @@ class MemoryView:
             "ledger": len(rows.ledger),
             "bytes": 0,
             "schema": 0,
+            "cleanup": "complete",
             "models": models,
         }
 

@@ -20,6 +20,7 @@ from memwell.storage.sqlite.index import IndexCache, Model
 from memwell.storage.sqlite.pool import pool
 from memwell.storage.sqlite.rows import id_list, read_evidence, read_memories, transition_from
 from memwell.storage.sqlite.statements import find_scope, statement
+from memwell.storage.sqlite.traces import SqliteTraces
 from memwell.storage.values import to_micros
 
 
@@ -136,6 +137,10 @@ class SqliteView:
         found = self._connection.execute(statement("request"), values).fetchone()
         return None if found is None else (found[0], None if found[1] is None else json.loads(found[1]))
 
+    def traces(self, scope: Scope) -> SqliteTraces:
+        row = find_scope(self._connection, scope)
+        return SqliteTraces(self._connection, row.no if row else 0)
+
     def unindexed(self, unit: Unit, model: str, limit: int) -> list[str]:
         return [key for (key,) in self._connection.execute(statement(f"unindexed_{unit.value}"), (model, limit))]
 
@@ -155,6 +160,7 @@ class SqliteView:
             "ledger": number("count_ledger"),
             "bytes": number("page_count") * number("page_size"),
             "schema": number("schema"),
+            "cleanup": "pending" if number("cleanup_due") else "complete",
             "models": {
                 name: {"dimensions": dimensions, "memories": memories, "evidence": evidence}
                 for name, dimensions, memories, evidence in models
