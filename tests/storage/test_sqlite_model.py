@@ -258,6 +258,12 @@ class TwoStores(RuleBasedStateMachine):
         self.sqlite = SqliteStore(self.path, clock=self.clock)
 
     @rule()
+    def clean(self) -> None:
+        assert self.sqlite.clean()
+        with self.sqlite.view() as view:
+            assert view.stats()["cleanup"] == "complete"
+
+    @rule()
     def rebuild(self) -> None:
         self.sqlite.rebuild()
 
@@ -302,8 +308,8 @@ class TwoStores(RuleBasedStateMachine):
             assert two.memories(ids) == memories
             assert two.evidence(ids) == one.evidence(ids)
             assert two.formed(ids) == one.formed(ids)
-            figures = {**one.stats(), "bytes": 0, "schema": 0}
-            assert {**two.stats(), "bytes": 0, "schema": 0} == figures
+            files = {"bytes": 0, "schema": 0, "cleanup": ""}
+            assert {**two.stats(), **files} == {**one.stats(), **files}
             for scope in (ALICE, BOB):
                 traces, twin = one.traces(scope), two.traces(scope)
                 assert [_without_key(stone) for stone in twin.tombstones()] == [

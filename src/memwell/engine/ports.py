@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memwell.domain.decision import Action, Candidate, Situation
-from memwell.domain.evidence import Evidence
+from memwell.domain.evidence import Evidence, Target
 from memwell.domain.lens import Lens
 from memwell.domain.memory import FormedBy, Kind, MemoryRecord, Polarity, Span, State, Transition
 from memwell.domain.plan import Applied, Plan, Unit
@@ -91,6 +91,7 @@ class PageQuery:
         after: cursor, ``(recorded_at, id)`` of the last row of the page before.
         said_from, said_until: half-open bounds on ``memory_at``.
         live_at: leave out those whose validity has ended by then.
+        target: leave out those that may not be read there; ``None``: read them all.
     """
 
     scope: Scope
@@ -101,6 +102,7 @@ class PageQuery:
     said_until: datetime | None = None
     live_at: datetime | None = None
     after: tuple[datetime, str] | None = None
+    target: Target | None = None
 
 
 class View(Protocol):

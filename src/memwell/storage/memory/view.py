@@ -14,6 +14,7 @@ from memwell.domain.evidence import Evidence, EvidenceStatus
 from memwell.domain.lens import Lens, as_known, sees_evidence, sees_memory
 from memwell.domain.memory import MemoryRecord, State, Transition
 from memwell.domain.plan import Unit
+from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
 from memwell.domain.validity import Validity
 from memwell.engine.ports import Matrix, PageQuery, PoolEntry, PoolQuery
@@ -61,7 +62,11 @@ class MemoryView:
         ]
 
     def page(self, query: PageQuery) -> list[MemoryRecord]:
-        found = [memory for memory in self._in_scope(query.scope) if _on_page(query, memory)]
+        found = [
+            memory
+            for memory in self._in_scope(query.scope)
+            if _on_page(query, memory) and (query.target is None or readable(memory, self._rows.evidence, query.target))
+        ]
         found.sort(key=lambda memory: (memory.recorded_at, memory.id), reverse=True)
         return found[: query.limit]
 

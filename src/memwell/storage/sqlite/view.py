@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from memwell.domain.evidence import Evidence
+from memwell.domain.evidence import Evidence, Target
 from memwell.domain.lens import Lens
 from memwell.domain.memory import MemoryRecord, Transition
 from memwell.domain.plan import Unit
@@ -22,6 +22,15 @@ from memwell.storage.sqlite.rows import id_list, read_evidence, read_memories, t
 from memwell.storage.sqlite.statements import find_scope, statement
 from memwell.storage.sqlite.traces import SqliteTraces
 from memwell.storage.values import to_micros
+
+# Memories of which every source may be read at the target.
+_READABLE = {
+    target: (
+        " AND NOT EXISTS (SELECT 1 FROM sources s JOIN evidence e ON e.no = s.evidence"
+        f" WHERE s.memory = m.no AND NOT (e.status = 'active' AND e.{target.value}))"
+    )
+    for target in Target
+}
 
 
 class SqliteView:
@@ -87,6 +96,8 @@ class SqliteView:
         if query.live_at is not None:
             tail += " AND (m.valid_until IS NULL OR m.valid_until > ?)"
             values.append(to_micros(query.live_at))
+        if query.target is not None:
+            tail += _READABLE[query.target]
         if query.after is not None:
             tail += " AND (m.recorded_at, m.id) < (?, ?)"
             values += [to_micros(query.after[0]), query.after[1]]
