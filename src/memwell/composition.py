@@ -21,6 +21,7 @@ from memwell.engine.forgetting import Forgetting
 from memwell.engine.governing import Governing
 from memwell.engine.maintaining import Maintaining
 from memwell.engine.managing import Managing
+from memwell.engine.portable import Portable
 from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge, Store
 from memwell.engine.reading import Reading
 from memwell.engine.recall import Recall
@@ -44,6 +45,7 @@ class Engine:
     governing: Governing
     correcting: Correcting
     forgetting: Forgetting
+    portable: Portable
     maintaining: Maintaining
 
 
@@ -92,5 +94,6 @@ def open_engine(
         governing=Governing(store, clock, ids),
         correcting=Correcting(store, embedder, clock, ids),
         forgetting=Forgetting(store, embedder, clock, ids),
+        portable=Portable(store, embedder, clock, ids),
         maintaining=Maintaining(store, embedder, clock, ids, str(location), extractor.name, judge.name),
     )

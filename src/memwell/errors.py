@@ -2,7 +2,8 @@
 
 MemwellError
 ├── InputError                  the caller's argument is unusable
-│   └── NotFoundError           the id names nothing in this scope
+│   ├── NotFoundError           the id names nothing in this scope
+│   └── BundleError             the file is no bundle of this version, is torn, or contradicts the store
 ├── ConfigurationError          a setting is unknown, missing or out of range
 ├── NotCurrentError             the version is no longer current, so it cannot be changed
 ├── EvidenceConflictError       one origin, two different contents
@@ -19,6 +20,7 @@ MemwellError
 ├── EmbeddingError              the embedder failed or returned an unusable vector
 ├── PlanRejectedError           a plan breaks an invariant
 │   └── PreconditionError       a plan was made against records that have changed since
+│       └── StaleImportError    the store has changed since an import was planned
 └── StorageError                the store cannot be opened, read or written
     ├── NotAStoreError          the file is no Memwell store
     ├── SchemaError             the store's schema is newer or unknown; it was not touched
@@ -61,6 +63,10 @@ class InputError(MemwellError, ValueError):
 
 class NotFoundError(InputError):
     code = "not_found"
+
+
+class BundleError(InputError):
+    code = "bundle_invalid"
 
 
 class ConfigurationError(MemwellError):
@@ -125,6 +131,10 @@ class PlanRejectedError(MemwellError):
 
 class PreconditionError(PlanRejectedError):
     code = "precondition_failed"
+
+
+class StaleImportError(PreconditionError):
+    code = "portable_plan_stale"
 
 
 class StorageError(MemwellError):

@@ -132,7 +132,7 @@ def test_a_thousand_memories_of_which_a_hundred_go(tmp_path: Path) -> None:
         assert vector(text_of(number)) in data
     assert store.check() == []
     with store.view() as view:
-        assert sum(r.details["memories"] for r in view.traces(ALICE).receipts()) == 100
+        assert sum(kept.receipt.details["memories"] for kept in view.traces(ALICE).receipts()) == 100
         ledger = view.stats()["ledger"]
     store.rebuild()
     with store.view() as view:

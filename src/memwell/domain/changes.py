@@ -9,7 +9,7 @@ from datetime import datetime
 from memwell.domain.command import Outcome, Receipt
 from memwell.domain.evidence import Evidence
 from memwell.domain.memory import MemoryRecord, Span, Transition
-from memwell.domain.plan import IndexRecord, Plan, Unit
+from memwell.domain.plan import IndexRecord, KeepReceipt, Plan, Unit
 from memwell.domain.tombstone import Tombstone, source_hashes
 
 # Each link of a new memory and its mirror on the other end.
@@ -19,6 +19,10 @@ MIRRORS: Mapping[str, str] = {
     "corrects": "corrected_by",
     "conflicts_with": "conflicts_with",
 }
+
+
+# The same for every link that has a mirror, from either end.
+BOTH_WAYS: Mapping[str, str] = {**MIRRORS, "corrected_by": "corrects"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ class Changes:
         erased: ids among ``memories`` whose sources, and states in all earlier transitions, go.
         transitions: one per changed revision of a memory's mutable fields.
         graves: records whose old words leave the keyword index, the vectors, the journal of requests and the file.
-        buried: tombstones of another store to keep.
+        buried: tombstones of another store to keep; ``receipts`` likewise.
         moves_epoch: whether what is current in the scope, or what may be read of it, changes.
     """
 
@@ -80,6 +84,7 @@ class Changes:
     formed: tuple[str, ...]
     graves: tuple[Grave, ...]
     buried: tuple[Tombstone, ...]
+    receipts: tuple[KeepReceipt, ...]
     entries: tuple[Entry, ...]
 
     @property

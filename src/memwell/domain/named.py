@@ -20,6 +20,7 @@ from memwell.domain.plan import (
     Permit,
     Plan,
     Redact,
+    RestoreMemory,
     Retire,
     Shorten,
     Unit,
@@ -54,7 +55,7 @@ def named_ids(plan: Plan) -> tuple[frozenset[str], frozenset[str], frozenset[str
                 evidence.update((record.id, *dependencies))
                 memories.update(dependencies)
                 origins.add(record.origin)
-            case AddMemory(memory=memory):
+            case AddMemory(memory=memory) | RestoreMemory(memory=memory):
                 memories.add(memory.id)
                 for name in Links.__slots__:
                     memories.update(getattr(memory.links, name))

@@ -13,7 +13,7 @@ from typing import Any
 
 from memwell.domain.command import Command, Receipt
 from memwell.domain.evidence import Evidence, Permissions
-from memwell.domain.memory import MemoryRecord, Source, Span, State
+from memwell.domain.memory import MemoryRecord, Source, Span, State, Transition
 from memwell.domain.scope import Scope
 from memwell.domain.tombstone import Tombstone
 from memwell.domain.unit import Unit as Unit  # plans speak of units, so they hand the word on
@@ -163,6 +163,23 @@ class Bury:
     tombstone: Tombstone
 
 
+@dataclass(frozen=True, slots=True)
+class RestoreMemory:
+    """Take over a memory of another store as it is, with the transitions of its life; its links must fit."""
+
+    memory: MemoryRecord
+    transitions: tuple[Transition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeepReceipt:
+    """Take over a receipt of another store; ``input_hash`` was made with ``hash_key``."""
+
+    receipt: Receipt
+    input_hash: bytes
+    hash_key: bytes
+
+
 Operation = (
     AddEvidence
     | AddMemory
@@ -178,6 +195,8 @@ Operation = (
     | EraseEvidence
     | Redact
     | Bury
+    | RestoreMemory
+    | KeepReceipt
 )
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memwell.domain.changes import MIRRORS, Changes, Entry, Grave
+from memwell.domain.changes import BOTH_WAYS, MIRRORS, Changes, Grave
+from memwell.domain.draft import Draft, refused_as_erased
 from memwell.domain.erasing import blacked_out, erased_evidence, erased_memory, permitted
 from memwell.domain.evidence import Evidence, EvidenceStatus
-from memwell.domain.memory import TRANSITIONS, Kind, MemoryRecord, Source, Span, State, Transition
+from memwell.domain.memory import TRANSITIONS, Links, MemoryRecord, Source, Span, State
 from memwell.domain.named import Named
 from memwell.domain.plan import (
     AddEvidence,
@@ -20,19 +19,21 @@ from memwell.domain.plan import (
     EraseEvidence,
     EraseMemory,
     IndexRecord,
+    KeepReceipt,
     MarkFormed,
     Mute,
     Operation,
     Permit,
     Plan,
     Redact,
+    RestoreMemory,
     Retire,
     Shorten,
     Unit,
     Withdraw,
 )
-from memwell.domain.tombstone import Tombstone
-from memwell.errors import ErasedSourceError, EvidenceConflictError, PlanRejectedError, PreconditionError
+from memwell.domain.shapes import fault_of_new, fault_of_restored, fault_of_vectors
+from memwell.errors import EvidenceConflictError, PreconditionError
 
 
 def resolve(plan: Plan, named: Named) -> Changes:
@@ -47,33 +48,13 @@ def resolve(plan: Plan, named: Named) -> Changes:
         EvidenceConflictError: an origin is known with other content.
         PlanRejectedError: the plan breaks an invariant; the message names the record and the rule.
     """
-    draft = _Draft(plan, named)
+    draft = _Resolution(plan, named)
     for operation in plan.operations:
         draft.take(operation)
     return draft.finish()
 
 
-class _Draft:
-    def __init__(self, plan: Plan, named: Named) -> None:
-        self._plan = plan
-        self._named = named
-        self._memories = dict(named.memories)
-        self._evidence = dict(named.evidence)
-        self._origins = dict(named.origins)
-        self._new_evidence: list[Evidence] = []
-        self._dependencies: dict[str, tuple[str, ...]] = {}
-        self._altered: dict[str, None] = {}
-        self._erased: set[str] = set()
-        self._graves: list[Grave] = []
-        self._buried: list[Tombstone] = []
-        self._aliases: dict[str, str] = {}
-        self._touched: dict[str, None] = {}
-        self._created: set[str] = set()
-        self._transitions: list[Transition] = []
-        self._vectors: list[IndexRecord] = []
-        self._formed: dict[str, None] = {}
-        self._entries: list[Entry] = []
-
+class _Resolution(Draft):
     def take(self, operation: Operation) -> None:
         match operation:
             case AddEvidence():
@@ -97,6 +78,11 @@ class _Draft:
 
     def _govern(self, operation: Operation) -> None:
         match operation:
+            case RestoreMemory():
+                self._restore(operation)
+            case KeepReceipt(receipt=receipt):
+                self._receipts.append(operation)
+                self._log("keep_receipt", receipt.command_id)
             case Mute():
                 self._mute(operation)
             case Permit():
@@ -114,7 +100,9 @@ class _Draft:
     def finish(self) -> Changes:
         for grave in self._graves:
             self._check_grave(grave)
-        for memory_id in self._created:
+        for memory_id in self._restored:
+            self._check_restored(self._memories[memory_id])
+        for memory_id in self._created - self._restored:
             links = self._memories[memory_id].links
             for target in (*links.supersedes, *links.corrects):
                 if self._memories[target].state is State.CURRENT:
@@ -132,39 +120,9 @@ class _Draft:
             formed=tuple(self._formed),
             graves=tuple(self._graves),
             buried=tuple(self._buried),
+            receipts=tuple(self._receipts),
             entries=tuple(self._entries),
         )
-
-    def _refusal(self, message: str) -> PlanRejectedError:
-        return PlanRejectedError(
-            f"plan {self._plan.id}: {message}", remedy="nothing was written; make the plan again from current records"
-        )
-
-    def _log(self, operation: str, record_id: str, content: str = "") -> None:
-        self._entries.append(Entry(operation, record_id, content))
-
-    def _memory(self, memory_id: str) -> MemoryRecord:
-        memory = self._memories.get(memory_id)
-        if memory is None or memory.scope != self._plan.scope:
-            raise self._refusal(f"memory {memory_id} is not in this scope")
-        return memory
-
-    def _source_record(self, evidence_id: str) -> Evidence:
-        record = self._evidence.get(self._aliases.get(evidence_id, evidence_id))
-        if record is None or record.scope != self._plan.scope:
-            raise self._refusal(f"evidence {evidence_id} is not in this scope")
-        if record.status is EvidenceStatus.ERASED:
-            raise _erased(f"evidence {evidence_id}")
-        return record
-
-    def _at_revision(self, memory_id: str, expected: int) -> MemoryRecord:
-        memory = self._memory(memory_id)
-        if memory.revision != expected:
-            raise PreconditionError(
-                f"plan {self._plan.id}: memory {memory_id} is at revision {memory.revision}, not {expected}",
-                remedy="read it again and repeat",
-            )
-        return memory
 
     def _add_evidence(self, operation: AddEvidence) -> None:
         record = operation.evidence
@@ -173,7 +131,9 @@ class _Draft:
         if not record.content:
             raise self._refusal(f"evidence {record.id} is empty")
         if record.id in self._named.buried:
-            raise _erased(f"message {record.message_id}" if record.message_id else f"source {record.origin!r}")
+            raise refused_as_erased(
+                f"message {record.message_id}" if record.message_id else f"source {record.origin!r}"
+            )
         known = self._origins.get(record.origin)
         if known is not None and known.scope == record.scope:
             self._send_again(record, self._evidence.get(known.id, known))
@@ -213,13 +173,14 @@ class _Draft:
         if found is None or found.scope != self._plan.scope:
             raise self._refusal(f"evidence {record.id} depends on {key}, which is not in this scope")
         if (memory and memory.state is State.ERASED) or (evidence and evidence.status is EvidenceStatus.ERASED):
-            raise _erased(f"{key}, on which {record.message_id or record.origin} depends,")
+            raise refused_as_erased(f"{key}, on which {record.message_id or record.origin} depends,")
 
-    def _sources(self, memory_id: str, sources: tuple[Source, ...]) -> tuple[Source, ...]:
+    def _sources(self, memory_id: str, sources: tuple[Source, ...], *, restored: bool = False) -> tuple[Source, ...]:
         resolved = []
         for source in sources:
             record = self._source_record(source.evidence_id)
-            if record.status is not EvidenceStatus.ACTIVE or not record.speaker.supports_memories:
+            active = record.status is EvidenceStatus.ACTIVE or restored
+            if not active or not record.speaker.supports_memories:
                 raise self._refusal(f"memory {memory_id} cites {record.id} ({record.speaker}, {record.status})")
             if not 0 <= source.start < source.end <= len(record.content):
                 raise self._refusal(f"memory {memory_id} cites characters {source.start}..{source.end} of {record.id}")
@@ -231,18 +192,9 @@ class _Draft:
             raise self._refusal(f"memory {memory.id} belongs to another scope")
         if memory.id in self._memories or memory.id in self._named.buried:
             raise self._refusal(f"memory id {memory.id} is taken")
-        if not memory.content.strip() or memory.revision != 1 or memory.state not in (State.CURRENT, State.HISTORICAL):
-            raise self._refusal(f"memory {memory.id} is empty or not at the start of its life")
-        if memory.valid_until is not None and memory.valid_until < memory.valid_from:
-            raise self._refusal(f"memory {memory.id} ends before it begins")
-        if not 0.0 <= memory.confidence <= 1.0:
-            raise self._refusal(f"memory {memory.id} has confidence {memory.confidence}, outside 0..1")
-        if not memory.sources and memory.kind is not Kind.ENTITY:
-            raise self._refusal(f"memory {memory.id} cites no evidence")
-        if memory.links.superseded_by and memory.state is not State.HISTORICAL:
-            raise self._refusal(f"memory {memory.id} is current but superseded")
-        if memory.links.superseded_by and memory.links.supersedes:
-            raise self._refusal(f"memory {memory.id} both supersedes and is superseded")
+        fault = fault_of_new(memory)
+        if fault is not None:
+            raise self._refusal(f"memory {memory.id} {fault}")
         stored = replace(memory, sources=self._sources(memory.id, memory.sources))
         self._memories[memory.id] = stored
         self._created.add(memory.id)
@@ -254,6 +206,29 @@ class _Draft:
             self._memory(target_id)
         self._note(stored, "add")
         self._log("add_memory", memory.id, memory.content)
+
+    def _restore(self, operation: RestoreMemory) -> None:
+        memory = operation.memory
+        if memory.scope != self._plan.scope or memory.id in self._memories or memory.id in self._named.buried:
+            raise self._refusal(f"memory id {memory.id} is taken, erased or of another scope")
+        fault = fault_of_restored(memory, operation.transitions)
+        if fault is not None:
+            raise self._refusal(f"memory {memory.id} {fault}")
+        stored = replace(memory, sources=self._sources(memory.id, memory.sources, restored=True))
+        self._memories[memory.id] = stored
+        self._created.add(memory.id)
+        self._restored.add(memory.id)
+        self._touched[memory.id] = None
+        self._transitions.extend(operation.transitions)
+        self._log("restore_memory", memory.id, memory.content)
+
+    def _check_restored(self, memory: MemoryRecord) -> None:
+        """Both ends of every link of a restored memory must say so."""
+        for name in Links.__slots__:
+            for other_id in getattr(memory.links, name):
+                other = self._memory(other_id)
+                if name in BOTH_WAYS and memory.id not in getattr(other.links, BOTH_WAYS[name]):
+                    raise self._refusal(f"memory {memory.id} {name} {other_id}, which does not say so")
 
     def _mirror(self, memory_id: str, target: MemoryRecord, mirror: str) -> None:
         if target.id == memory_id:
@@ -304,7 +279,7 @@ class _Draft:
     def _mute(self, operation: Mute) -> None:
         memory = self._at_revision(operation.memory_id, operation.expected_revision)
         if memory.state is State.ERASED:
-            raise _erased(f"memory {memory.id}")
+            raise refused_as_erased(f"memory {memory.id}")
         if (memory.muted_at is not None) != operation.muted:
             muted_at = self._plan.at if operation.muted else None
             cause = "mute" if operation.muted else "unmute"
@@ -328,7 +303,7 @@ class _Draft:
     def _erase_memory(self, operation: EraseMemory) -> None:
         memory = self._at_revision(operation.memory_id, operation.expected_revision)
         if memory.state is State.ERASED:
-            raise _erased(f"memory {memory.id}")
+            raise refused_as_erased(f"memory {memory.id}")
         self._erased.add(memory.id)
         self._graves.append(Grave(memory.id, Unit.MEMORY, self._plan.at, None, None))
         self._revise(erased_memory(memory, self._plan.at), "erase")
@@ -356,31 +331,6 @@ class _Draft:
                     remedy="read what rests on it again and repeat",
                 )
 
-    def _alter(self, record: Evidence, cause: str) -> None:
-        self._evidence[record.id] = record
-        self._altered[record.id] = None
-        self._log(cause, record.id)
-
-    def _revise(self, memory: MemoryRecord, cause: str) -> None:
-        self._memories[memory.id] = memory
-        self._touched[memory.id] = None
-        self._note(memory, cause)
-        self._log(cause, memory.id)
-
-    def _note(self, memory: MemoryRecord, cause: str) -> None:
-        self._transitions.append(
-            Transition(
-                memory_id=memory.id,
-                revision=memory.revision,
-                state=memory.state,
-                valid_until=memory.valid_until,
-                muted_at=memory.muted_at,
-                at=self._plan.at,
-                cause=cause,
-                plan_id=self._plan.id,
-            )
-        )
-
     def _index(self, operation: IndexRecord) -> None:
         if operation.unit is Unit.MEMORY:
             text = self._memory(operation.record_id).content
@@ -388,19 +338,11 @@ class _Draft:
         else:
             record = self._source_record(operation.record_id)
             text, record_id = record.content, record.id
-        for vector in operation.vectors:
-            if not 0 <= vector.start < vector.end <= len(text):
-                raise self._refusal(f"vector of {record_id} covers characters {vector.start}..{vector.end}")
-            if not vector.data or len(vector.data) % 4 or not all(map(math.isfinite, array("f", vector.data))):
-                raise self._refusal(f"vector of {record_id} is empty, torn or not finite")
-            if len(vector.data) != len(operation.vectors[0].data):
-                raise self._refusal(f"vectors of {record_id} differ in length")
+        fault = fault_of_vectors(operation, text)
+        if fault is not None:
+            raise self._refusal(f"a vector of {record_id} {fault}")
         self._vectors.append(replace(operation, record_id=record_id))
 
 
 def _within(source: Source, spans: Sequence[Span]) -> bool:
     return any(source.start < span.end and span.start < source.end for span in spans)
-
-
-def _erased(what: str) -> ErasedSourceError:
-    return ErasedSourceError(f"{what} was erased", remedy="leave it out; what was erased never comes back")

@@ -55,10 +55,11 @@ def source_hashes(record: Evidence, key: bytes) -> tuple[bytes, bytes]:
     messages no ids.
     """
     said = f"{record.speaker.value}\n{record.occurred_at.isoformat()}\n{record.content}"
-    return _hash(record.origin, key), _hash(said, key)
+    return keyed_hash(record.origin, key), keyed_hash(said, key)
 
 
-def _hash(text: str, key: bytes) -> bytes:
+def keyed_hash(text: str, key: bytes) -> bytes:
+    """Keyed BLAKE2b of ``text``, as the ledger, receipts and tombstones keep it."""
     return blake2b(text.encode(), key=key, digest_size=HASH_BYTES).digest()
 
 

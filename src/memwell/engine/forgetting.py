@@ -8,15 +8,14 @@ from datetime import timedelta
 from typing import Any
 
 from memwell.domain.command import Command, Receipt
-from memwell.domain.erasing import blacked_out
 from memwell.domain.evidence import EvidenceStatus
 from memwell.domain.memory import State
-from memwell.domain.plan import EraseEvidence, EraseMemory, Operation, Plan, Redact
+from memwell.domain.plan import Plan
 from memwell.domain.scope import Scope, checked_id
 from memwell.domain.text import checked_text, terms
-from memwell.engine.cascade import Doomed, Selection, cascade
+from memwell.engine.cascade import Selection, cascade
+from memwell.engine.erasure import erasing
 from memwell.engine.forget_scope import Item, count_of, items_of, named, read_token, token_of
-from memwell.engine.indexing import embed, index_operation, indexable_evidence
 from memwell.engine.ports import Clock, Embedder, Ids, Store, View
 from memwell.errors import (
     ErasedSourceError,
@@ -175,7 +174,7 @@ class Forgetting:
             id=self.ids.new("plan"),
             scope=scope,
             at=now,
-            operations=self._operations(doomed),
+            operations=erasing(doomed, self.embedder),
             expected_epoch=epoch,
             lock=lock,
             command=replace(command, details={**counts, "blacked_out": len(doomed.blacked_out)}),
@@ -184,21 +183,6 @@ class Forgetting:
         if receipt is None:
             raise RuntimeError("a command left no receipt")
         return receipt
-
-    def _operations(self, doomed: Doomed) -> tuple[Operation, ...]:
-        left = [
-            replace(record, content=blacked_out(record.content, spans))
-            for record, spans, _ in doomed.blacked_out.values()
-            if spans and record.speaker.supports_memories
-        ]
-        items = [indexable_evidence(record) for record in left]
-        rows = embed(self.embedder, (text for item in items for text in item.texts))
-        return (
-            *(EraseMemory(memory.id, memory.revision) for memory in doomed.memories.values()),
-            *(EraseEvidence(key) for key in doomed.evidence),
-            *(Redact(record.id, spans, preceding) for record, spans, preceding in doomed.blacked_out.values()),
-            *(index_operation(item, self.embedder.model, rows) for item in items),
-        )
 
 
 def _with_query(view: View, scope: Scope, selection: Selection, query: str) -> Selection:

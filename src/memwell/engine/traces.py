@@ -9,6 +9,7 @@ from typing import Protocol
 from memwell.domain.command import Command, Receipt
 from memwell.domain.evidence import Evidence
 from memwell.domain.memory import MemoryRecord
+from memwell.domain.plan import KeepReceipt
 from memwell.domain.tombstone import Tombstone
 
 
@@ -55,8 +56,8 @@ class Traces(Protocol):
             ReceiptError: the stored receipt does not match its hash.
         """
 
-    def receipts(self) -> list[Receipt]:
-        """All receipts in the order of the ledger."""
+    def receipts(self) -> list[KeepReceipt]:
+        """All receipts by command id, each as another store would keep it."""
 
     def answered(self, command: Command) -> Receipt | None:
         """The receipt of a command that was carried out before.

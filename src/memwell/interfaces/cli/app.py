@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from memwell.interfaces.cli.output import print_text
-from memwell.interfaces.cli.verbs import govern, imports, recall, showcase, store, write
+from memwell.interfaces.cli.verbs import govern, imports, portable, recall, showcase, store, write
 from memwell.interfaces.cli.verbs.bench import bench
 
 EXIT_CODES = (
@@ -58,6 +58,8 @@ app.command("permit")(govern.permit)
 app.command("forget")(govern.forget)
 app.command("receipt")(govern.receipt)
 app.command("import")(imports.import_chat)
+app.command("export")(portable.export)
+app.command("restore")(portable.restore)
 app.command("status")(store.status)
 app.command("doctor")(store.doctor)
 app.command("demo")(showcase.demo)

@@ -18,12 +18,12 @@ from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge
 from memwell.engine.recall import Limits
 from memwell.engine.results import Explanation, Page, SearchResult, Status, WriteResult
 from memwell.errors import InputError
-from memwell.interfaces.python.governing import GovernedMemory
+from memwell.interfaces.python.portable import PortableMemory
 
 Moment = str | datetime
 
 
-class Memory(GovernedMemory):
+class Memory(PortableMemory):
     """Long-term memory in one file. Safe for threads; several processes may open the same file.
 
     Args:

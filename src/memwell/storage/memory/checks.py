@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memwell.domain.changes import MIRRORS
+from memwell.domain.changes import BOTH_WAYS
 from memwell.domain.memory import Kind, Links, MemoryRecord, State
 from memwell.domain.plan import Unit
 from memwell.storage.memory.rows import Rows, is_indexed
-
-_MIRRORS = {**MIRRORS, "corrected_by": "corrects"}
 
 
 def problems(rows: Rows) -> list[str]:
@@ -36,7 +34,7 @@ def _problems_of(rows: Rows, memory: MemoryRecord) -> Iterator[str]:
             other = rows.memories.get(other_id)
             if other is None or other.scope != memory.scope:
                 yield f"is linked with {other_id}, which is not in its scope"
-            elif name in _MIRRORS and memory.id not in getattr(other.links, _MIRRORS[name]):
+            elif name in BOTH_WAYS and memory.id not in getattr(other.links, BOTH_WAYS[name]):
                 yield f"{name} {other_id}, which does not say so"
     if _reaches_itself(rows, memory):
         yield "supersedes itself through others"

@@ -8,11 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from memwell.domain.changes import Entry
-from memwell.domain.command import Receipt
 from memwell.domain.evidence import Evidence, EvidenceStatus
 from memwell.domain.memory import MemoryRecord, State, Transition
 from memwell.domain.named import Named, losing_words, named_ids
-from memwell.domain.plan import AddEvidence, AddMemory, IndexRecord, Plan, Unit
+from memwell.domain.plan import AddEvidence, AddMemory, IndexRecord, KeepReceipt, Plan, Unit
 from memwell.domain.scope import Scope
 from memwell.domain.tombstone import Tombstone, source_hashes
 from memwell.storage.stems import stems
@@ -40,7 +39,7 @@ class Rows:
         dimensions: by model.
         dependencies: what an evidence record was made from, by its id.
         tombstones: by id of the erased record.
-        receipts: with what was asked, by command.
+        receipts: by command.
     """
 
     evidence: dict[str, Evidence] = field(default_factory=dict)
@@ -57,7 +56,7 @@ class Rows:
     dimensions: dict[str, int] = field(default_factory=dict)
     dependencies: dict[str, tuple[str, ...]] = field(default_factory=dict)
     tombstones: dict[str, tuple[Scope, Tombstone]] = field(default_factory=dict)
-    receipts: dict[tuple[Scope, str], tuple[str, Receipt]] = field(default_factory=dict)
+    receipts: dict[tuple[Scope, str], KeepReceipt] = field(default_factory=dict)
 
     def copy(self) -> Rows:
         return replace(

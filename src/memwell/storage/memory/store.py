@@ -13,9 +13,10 @@ from typing import TypeVar
 
 from memwell.domain.changes import Changes, Entry, receipt_of
 from memwell.domain.memory import State
-from memwell.domain.plan import AddEvidence, Applied, IndexRecord, Plan, Unit
+from memwell.domain.plan import AddEvidence, Applied, IndexRecord, KeepReceipt, Plan, Unit
 from memwell.domain.resolve import resolve
 from memwell.domain.scope import Scope
+from memwell.domain.tombstone import keyed_hash
 from memwell.engine.ports import Clock, View
 from memwell.errors import StorageError
 from memwell.storage.memory.checks import problems
@@ -119,7 +120,8 @@ class MemoryStore:
         rows.plans[plan.id] = len(rows.ledger)
         receipt = receipt_of(plan, changes, len(rows.ledger))
         if plan.command is not None and receipt is not None:
-            rows.receipts[plan.scope, plan.command.id] = (plan.command.input, receipt)
+            digest = keyed_hash(plan.command.input, _HASH_KEY)
+            rows.receipts[plan.scope, plan.command.id] = KeepReceipt(receipt, digest, _HASH_KEY)
         if plan.request is not None:
             outcome = None if plan.outcome is None else mapping_from_json(to_json(plan.outcome))
             expires_at = self._clock.now() + REQUEST_LIFE
@@ -168,6 +170,8 @@ def _write(rows: Rows, plan: Plan, changes: Changes) -> None:
         _index(rows, plan, record_vectors)
     rows.formed.update(changes.formed)
     rows.dependencies.update(changes.dependencies)
+    for kept in changes.receipts:
+        rows.receipts.setdefault((plan.scope, kept.receipt.command_id), kept)
 
 
 def _erase(rows: Rows, plan: Plan, changes: Changes) -> None:

@@ -8,9 +8,9 @@ from datetime import datetime
 from memwell.domain.command import Command, Receipt, read_receipt
 from memwell.domain.evidence import Evidence, EvidenceStatus
 from memwell.domain.memory import MemoryRecord, State
-from memwell.domain.plan import Unit
+from memwell.domain.plan import KeepReceipt, Unit
 from memwell.domain.scope import Scope
-from memwell.domain.tombstone import Tombstone
+from memwell.domain.tombstone import Tombstone, keyed_hash
 from memwell.storage.memory.rows import Rows
 from memwell.storage.refusals import other_command
 from memwell.storage.stems import stems
@@ -90,16 +90,16 @@ class MemoryTraces:
 
     def receipt(self, command_id: str) -> Receipt | None:
         row = self._rows.receipts.get((self._scope, command_id))
-        return None if row is None else read_receipt(row[1].to_dict())
+        return None if row is None else read_receipt(row.receipt.to_dict())
 
-    def receipts(self) -> list[Receipt]:
-        kept = [receipt for (scope, _), (_, receipt) in self._rows.receipts.items() if scope == self._scope]
-        return sorted(kept, key=lambda receipt: receipt.seq)
+    def receipts(self) -> list[KeepReceipt]:
+        kept = [row for (scope, _), row in self._rows.receipts.items() if scope == self._scope]
+        return sorted(kept, key=lambda row: row.receipt.command_id)
 
     def answered(self, command: Command) -> Receipt | None:
         row = self._rows.receipts.get((self._scope, command.id))
         if row is None:
             return None
-        if row[0] != command.input:
+        if row.input_hash != keyed_hash(command.input, row.hash_key):
             raise other_command(command.id)
-        return row[1]
+        return row.receipt

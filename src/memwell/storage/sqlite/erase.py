@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from hashlib import blake2b
 from typing import Any
 
 from memwell.domain.changes import Changes
 from memwell.domain.named import Named
 from memwell.domain.plan import AddEvidence, AddMemory, Plan, Unit
-from memwell.domain.tombstone import HASH_BYTES, Tombstone, source_hashes
+from memwell.domain.tombstone import Tombstone, source_hashes
 from memwell.storage.sqlite.rows import id_list
 from memwell.storage.sqlite.statements import statement
 from memwell.storage.values import (
@@ -25,15 +24,17 @@ from memwell.storage.values import (
 _TABLES = {Unit.MEMORY: "memories", Unit.EVIDENCE: "evidence"}
 
 
-def keyed_hash(text: str, key: bytes) -> bytes:
-    """Keyed BLAKE2b of ``text``, as the ledger, receipts and tombstones keep it."""
-    return blake2b(text.encode(), key=key, digest_size=HASH_BYTES).digest()
-
-
 def own_key(connection: sqlite3.Connection) -> bytes:
     """This file's key of hashes."""
     key: bytes = connection.execute("SELECT value FROM meta WHERE name = 'hash_key'").fetchone()[0]
     return key
+
+
+def key_number(connection: sqlite3.Connection, key: bytes) -> int:
+    """The row number of a key of hashes, which it gets here where it has none."""
+    connection.execute("INSERT OR IGNORE INTO hash_keys (key) VALUES (?)", (key,))
+    number: int = connection.execute("SELECT no FROM hash_keys WHERE key = ?", (key,)).fetchone()[0]
+    return number
 
 
 def buried_ids(connection: sqlite3.Connection, scope: int, plan: Plan) -> frozenset[str]:
@@ -151,9 +152,7 @@ class Eraser:
     def _put(self, stone: Tombstone) -> None:
         number = None
         if stone.hash_key is not None:
-            self._connection.execute("INSERT OR IGNORE INTO hash_keys (key) VALUES (?)", (stone.hash_key,))
-            query = "SELECT no FROM hash_keys WHERE key = ?"
-            number = self._connection.execute(query, (stone.hash_key,)).fetchone()[0]
+            number = key_number(self._connection, stone.hash_key)
         row = (stone.record_id, self._scope, stone.unit.value, to_micros(stone.at), spans_to_json(stone.spans))
         insert = "INSERT OR REPLACE INTO tombstones VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         self._connection.execute(insert, (*row, stone.origin_hash, stone.replay_hash, number))

@@ -122,10 +122,12 @@ ORDER BY e.no
 SELECT e.id FROM formed f JOIN evidence e ON e.no = f.evidence WHERE e.scope = ?
 
 -- name: receipt
-SELECT body, input_hash FROM receipts WHERE scope = ? AND command_id = ?
+SELECT r.body, r.input_hash, k.key FROM receipts r JOIN hash_keys k ON k.no = r.hash_key
+WHERE r.scope = ? AND r.command_id = ?
 
 -- name: receipts
-SELECT body FROM receipts WHERE scope = ? ORDER BY seq
+SELECT r.body, r.input_hash, k.key FROM receipts r JOIN hash_keys k ON k.no = r.hash_key
+WHERE r.scope = ? ORDER BY r.command_id
 
 -- name: citing_ids
 SELECT e.id, m.id FROM evidence e JOIN sources s ON s.evidence = e.no JOIN memories m ON m.no = s.memory

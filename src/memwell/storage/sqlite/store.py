@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from memwell.domain.changes import Changes, receipt_of
-from memwell.domain.plan import AddEvidence, Applied, Plan
+from memwell.domain.plan import AddEvidence, Applied, KeepReceipt, Plan
 from memwell.domain.resolve import resolve
 from memwell.domain.scope import Scope
+from memwell.domain.tombstone import keyed_hash
 from memwell.engine.ports import Clock, View
 from memwell.storage.refusals import busy_scope, moved_epoch, other_input
 from memwell.storage.sqlite import check as whole
 from memwell.storage.sqlite.connection import Connections
+from memwell.storage.sqlite.erase import own_key
 from memwell.storage.sqlite.index import CACHE_BYTES, IndexCache
 from memwell.storage.sqlite.migrate import prepare
 from memwell.storage.sqlite.rows import id_list
@@ -196,8 +198,12 @@ class SqliteStore:
         connection.execute("INSERT INTO plans VALUES (?, ?)", (plan.id, seq))
         self._journal(connection, scope, plan)
         receipt = receipt_of(plan, changes, seq)
+        kept = list(changes.receipts)
         if plan.command is not None and receipt is not None:
-            SqliteTraces(connection, scope.no).keep(plan.command, receipt)
+            key = own_key(connection)
+            kept.append(KeepReceipt(receipt, keyed_hash(plan.command.input, key), key))
+        for one in kept:
+            SqliteTraces(connection, scope.no).keep(one)
         epoch = scope.epoch + changes.moves_epoch
         if _changes_rows(changes):
             query = "UPDATE scopes SET epoch = ?, changes = changes + 1 WHERE no = ?"

@@ -11,10 +11,10 @@ from typing import Any
 from memwell.domain.command import Command, Receipt, read_receipt
 from memwell.domain.evidence import Evidence
 from memwell.domain.memory import MemoryRecord
-from memwell.domain.plan import Unit
-from memwell.domain.tombstone import Tombstone
+from memwell.domain.plan import KeepReceipt, Unit
+from memwell.domain.tombstone import Tombstone, keyed_hash
 from memwell.storage.refusals import other_command
-from memwell.storage.sqlite.erase import keyed_hash, own_key, read_tombstones
+from memwell.storage.sqlite.erase import key_number, read_tombstones
 from memwell.storage.sqlite.rows import id_list, read_evidence, read_memories
 from memwell.storage.sqlite.statements import statement
 from memwell.storage.stems import stems
@@ -92,23 +92,23 @@ class SqliteTraces:
         row = self._receipt_row(command_id)
         return None if row is None else read_receipt(json.loads(row[0]))
 
-    def receipts(self) -> list[Receipt]:
+    def receipts(self) -> list[KeepReceipt]:
         rows = self._connection.execute(statement("receipts"), (self._scope,))
-        return [read_receipt(json.loads(body)) for (body,) in rows]
+        return [KeepReceipt(read_receipt(json.loads(body)), digest, key) for body, digest, key in rows]
 
     def answered(self, command: Command) -> Receipt | None:
         row = self._receipt_row(command.id)
         if row is None:
             return None
-        if row[1] != keyed_hash(command.input, own_key(self._connection)):
+        if row[1] != keyed_hash(command.input, row[2]):
             raise other_command(command.id)
         return read_receipt(json.loads(row[0]))
 
-    def keep(self, command: Command, receipt: Receipt) -> None:
-        """Store the receipt of a command; only within a write transaction."""
-        input_hash = keyed_hash(command.input, own_key(self._connection))
-        row = (self._scope, command.id, receipt.seq, input_hash, json.dumps(receipt.to_dict()))
-        self._connection.execute("INSERT INTO receipts VALUES (?, ?, ?, ?, ?)", row)
+    def keep(self, kept: KeepReceipt) -> None:
+        """Store a receipt; only within a write transaction. One that is stored already stays."""
+        number = key_number(self._connection, kept.hash_key)
+        row = (self._scope, kept.receipt.command_id, json.dumps(kept.receipt.to_dict()), kept.input_hash, number)
+        self._connection.execute("INSERT OR IGNORE INTO receipts VALUES (?, ?, ?, ?, ?)", row)
 
     def _receipt_row(self, command_id: str) -> Any:
         return self._connection.execute(statement("receipt"), (self._scope, command_id)).fetchone()

@@ -13,8 +13,9 @@ from memwell.domain.evidence import Evidence
 from memwell.domain.memory import Links, MemoryRecord
 from memwell.domain.named import Named, losing_words, named_ids
 from memwell.domain.plan import IndexRecord, Plan, Unit
+from memwell.domain.tombstone import keyed_hash
 from memwell.storage.refusals import other_dimensions
-from memwell.storage.sqlite.erase import Eraser, add_words, buried_ids, citing_ids, keyed_hash
+from memwell.storage.sqlite.erase import Eraser, add_words, buried_ids, citing_ids
 from memwell.storage.sqlite.rows import (
     EVIDENCE_COLUMNS,
     MEMORY_COLUMNS,

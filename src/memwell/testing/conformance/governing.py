@@ -245,7 +245,7 @@ class GoverningCases(StoreCases):
         with store.view() as view:
             traces = view.traces(ALICE)
             assert traces.receipt("c1") == receipt == traces.answered(_command("c1"))
-            assert [kept.command_id for kept in traces.receipts()] == ["c1", "c2"]
+            assert [kept.receipt.command_id for kept in traces.receipts()] == ["c1", "c2"]
             assert traces.receipt("c3") is traces.answered(_command("c3")) is view.traces(BOB).receipt("c1") is None
             with pytest.raises(CommandConflictError):
                 traces.answered(_command("c1", "other"))

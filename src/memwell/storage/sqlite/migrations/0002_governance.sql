@@ -37,13 +37,13 @@ CREATE TABLE tombstones (
 CREATE INDEX tombstones_by_origin ON tombstones (scope, origin_hash) WHERE origin_hash IS NOT NULL;
 CREATE INDEX tombstones_by_replay ON tombstones (scope, replay_hash) WHERE replay_hash IS NOT NULL;
 
--- One receipt per command; body is JSON without user text, input_hash a keyed hash of what was asked.
+-- One receipt per command; body is JSON without user text, input_hash a hash of what was asked, made with hash_key.
 CREATE TABLE receipts (
     scope INTEGER NOT NULL REFERENCES scopes (no),
     command_id TEXT NOT NULL,
-    seq INTEGER NOT NULL,
-    input_hash BLOB NOT NULL,
     body TEXT NOT NULL,
+    input_hash BLOB NOT NULL,
+    hash_key INTEGER NOT NULL REFERENCES hash_keys (no),
     PRIMARY KEY (scope, command_id)
 ) WITHOUT ROWID;
 CREATE TRIGGER receipts_stay BEFORE UPDATE ON receipts
