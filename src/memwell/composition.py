@@ -21,6 +21,7 @@ from memwell.engine.forgetting import Forgetting
 from memwell.engine.governing import Governing
 from memwell.engine.maintaining import Maintaining
 from memwell.engine.managing import Managing
+from memwell.engine.observing import Observing
 from memwell.engine.portable import Portable
 from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge, Store
 from memwell.engine.reading import Reading
@@ -46,6 +47,7 @@ class Engine:
     correcting: Correcting
     forgetting: Forgetting
     portable: Portable
+    observing: Observing
     maintaining: Maintaining
 
 
@@ -95,5 +97,6 @@ def open_engine(
         correcting=Correcting(store, embedder, clock, ids),
         forgetting=Forgetting(store, embedder, clock, ids),
         portable=Portable(store, embedder, clock, ids),
+        observing=Observing(store, embedder, clock, ids),
         maintaining=Maintaining(store, embedder, clock, ids, str(location), extractor.name, judge.name),
     )

@@ -7,7 +7,8 @@ MemwellError
 ├── ConfigurationError          a setting is unknown, missing or out of range
 ├── NotCurrentError             the version is no longer current, so it cannot be changed
 ├── EvidenceConflictError       one origin, two different contents
-│   └── ErasedSourceError       the source was erased and never comes back
+│   ├── ErasedSourceError       the source was erased and never comes back
+│   └── StaleObservationError   a newer version of the observed source is known
 ├── IdempotencyConflictError    one request id, two different inputs
 │   └── CommandConflictError    one command id, two different commands
 ├── ForgetScopeError            what a preview showed has changed since it was confirmed
@@ -83,6 +84,10 @@ class EvidenceConflictError(MemwellError):
 
 class ErasedSourceError(EvidenceConflictError):
     code = "erased_source"
+
+
+class StaleObservationError(EvidenceConflictError):
+    code = "stale_observed_version"
 
 
 class IdempotencyConflictError(MemwellError):

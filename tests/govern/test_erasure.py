@@ -15,11 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import memwell
+from memwell.domain.command import Receipt, read_receipt
+from memwell.domain.plan import Mute
 from memwell.domain.scope import Scope
 from memwell.engine.cascade import Selection
 from memwell.engine.forgetting import Forgetting
+from memwell.engine.portable import Portable
 from memwell.engine.ports import Store
-from memwell.errors import ErasedSourceError, PlanRejectedError
+from memwell.errors import BundleError, ErasedSourceError, PlanRejectedError
 from memwell.storage.memory import MemoryStore
 from memwell.storage.sqlite import SqliteStore
 from memwell.testing.doubles import ALICE, BOB, START, FakeClock, HashEmbedder, SequentialIds, make_plan, statement
@@ -102,6 +105,66 @@ def test_erased_stays_erased_whatever_happens(
     for store in stores:
         assert store.check() == []
         store.close()
+
+
+MOVES = st.lists(
+    st.tuples(st.sampled_from(("tell", "tell", "mute", "forget", "send")), st.integers(0, 5), st.integers(0, 1)),
+    min_size=4,
+    max_size=20,
+)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(moves=MOVES)
+def test_what_one_store_forgot_the_other_forgets_with_the_next_bundle(
+    tmp_path_factory: pytest.TempPathFactory, moves: list[tuple[str, int, int]]
+) -> None:
+    path = tmp_path_factory.mktemp("bundles") / "memory.db"
+    stores: tuple[Store, Store] = (SqliteStore(path, clock=FakeClock()), MemoryStore(clock=FakeClock()))
+    gone: tuple[set[int], set[int]] = (set(), set())
+    for position, (what, number, which) in enumerate(moves):
+        store, key = stores[which], f"mem_{number:04d}"
+        others = {k: v for k, v in alive(store).items() if not k.endswith(f"_{number:04d}")}
+        if what == "tell":
+            with suppress(PlanRejectedError, ErasedSourceError):  # told before, or forgotten
+                told(store, number, plan=f"p{position}")
+        elif what == "forget" and key in alive(store):
+            forget(store, key, mark=f"{position}_", command_id=f"c{position}")
+            gone[which].add(number)
+        elif what == "mute" and key in alive(store):
+            store.apply(make_plan(f"m{position}", Mute(key, revision(store, key), True)))
+        elif what == "send":
+            here, there = portable(store, f"{position}a_"), portable(stores[1 - which], f"{position}b_")
+            with suppress(BundleError):  # one of both muted it meanwhile
+                there.apply(there.plan(here.export(ALICE), None, ("default", "default")))
+                gone[1 - which].update(gone[which])
+        if what != "send":
+            assert {k: v for k, v in alive(store).items() if not k.endswith(f"_{number:04d}")} == others
+        for one, lost in zip(stores, gone, strict=True):
+            assert not any(key.endswith(f"_{n:04d}") for key in alive(one) for n in lost)
+    data = bytes_of(path)
+    for number in gone[0]:
+        assert text_of(number)[:10].encode() not in data
+        assert f"qx{number:04d}z".encode() not in data
+    for store in stores:
+        assert store.check() == []
+        for kept in receipts(store):
+            assert read_receipt(kept.to_dict()) == kept
+        store.close()
+
+
+def portable(store: Store, mark: str) -> Portable:
+    return Portable(store, EMBEDDER, FakeClock(START + timedelta(days=2)), SequentialIds(mark))
+
+
+def revision(store: Store, key: str) -> int:
+    with store.view() as view:
+        return view.memories([key])[key].revision
+
+
+def receipts(store: Store) -> list[Receipt]:
+    with store.view() as view:
+        return [kept.receipt for kept in view.traces(ALICE).receipts()]
 
 
 def test_a_thousand_memories_of_which_a_hundred_go(tmp_path: Path) -> None:

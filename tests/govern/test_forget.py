@@ -202,7 +202,8 @@ def test_what_cannot_be_previewed(mem: Memory) -> None:
         ({"ids": [f"m{n}" for n in range(33)]}, "forget_targets"),
         ({"ids": [key], "user_id": "bob"}, "not_found"),
         ({"session": "none"}, "not_found"),
-        ({"query": "zeppelin"}, "forget_targets"),
+        ({"query": "zeppelin"}, "not_found"),
+        ({"person": "Zeppelin"}, "not_found"),
     ):
         with pytest.raises(MemwellError) as caught:
             mem.preview_forget(**targets)
@@ -247,3 +248,31 @@ def test_an_open_reader_puts_the_cleaning_off(mem: Memory, store_path: Path, hol
     assert mem.clean() == "complete"
     assert not holds(b"Zanzibarra")
     assert mem.status().figures["cleanup"] == "complete"
+
+
+def test_a_late_worker_is_fenced_off(mem: Memory, holds: Scan) -> None:
+    working = mem._engine.remember.extractor
+
+    class ForgetsMeanwhile:
+        name = "slow"
+
+        def extract(self, turns: Any, context: Any) -> Any:
+            forgotten(mem, session="s")
+            return working.extract(turns, context)
+
+    object.__setattr__(mem._engine.remember, "extractor", ForgetsMeanwhile())
+    with pytest.raises(MemwellError) as caught:
+        mem.add("My passport is vermilion.", session_id="s")
+    assert caught.value.code == "erased_source"
+    assert mem.list(include_history=True).memories == ()
+    assert not holds(b"vermilion")
+    assert mem.check() == []
+
+
+def test_too_many_replies_are_not_followed(mem: Memory) -> None:
+    mem.add("I am allergic to quinces.")
+    key = only(mem, "quinces")
+    mem.add([{"role": "assistant", "content": f"Reply {n}."} for n in range(65)], dependencies=[key])
+    with pytest.raises(MemwellError) as caught:
+        mem.preview_forget([key])
+    assert caught.value.code == "dependency_limit"

@@ -10,6 +10,14 @@ from typing import Any
 
 from memwell.domain.scope import Scope
 
+SOURCE_KEY = "source_key"  # metadata of an observation: the host's name of what is observed
+VERSION = "version"  # and which version of it this is
+
+
+def observed_prefix(source_key: str) -> str:
+    """What the origins of all versions of an observed source begin with."""
+    return f"observed:{source_key}:"
+
 
 class Speaker(StrEnum):
     USER = "user"

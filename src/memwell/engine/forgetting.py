@@ -188,6 +188,8 @@ class Forgetting:
 def _with_query(view: View, scope: Scope, selection: Selection, query: str) -> Selection:
     wanted = terms(checked_text("query", query))
     memories, evidence = view.traces(scope).mentioning(wanted)
+    if not memories and not evidence:
+        raise NotFoundError(f"nothing holds all words of {query[:40]!r}", remedy="search to see what is stored")
     cited = {source.evidence_id for memory in memories for source in memory.sources}
     return replace(
         selection,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from memwell.composition import Engine
@@ -11,6 +12,7 @@ from memwell.domain.scope import Scope, checked_id
 from memwell.engine.cascade import Selection
 from memwell.engine.correcting import Correction, CorrectionSource
 from memwell.engine.forgetting import Forgotten, Preview
+from memwell.engine.observing import Observed, permissions_from
 
 
 class GovernedMemory:
@@ -54,6 +56,43 @@ class GovernedMemory:
         """Take a source back: nothing that rests on it is read any more."""
         scope = self._optional_scope(user_id)
         return self._engine.governing.withdraw(evidence_id, scope, self._owner, command_id=command_id)
+
+    def observe(
+        self,
+        source_key: str,
+        content: str,
+        *,
+        version: int,
+        valid_from: str | datetime | None = None,
+        valid_until: str | datetime | None = None,
+        permissions: Mapping[str, bool] | None = None,
+        user_id: str | None = None,
+        session_id: str = "default",
+        command_id: str | None = None,
+    ) -> Observed:
+        """Keep what a host observes, such as a setting or a calendar entry, at its newest version.
+
+        It becomes a state, word for word; a newer version erases the one before with all that it led to, and an older
+        one is refused. ``withdraw`` takes it back.
+
+        Args:
+            source_key: the host's name of what is observed.
+            content: at most 64 KiB.
+            version: a number that grows with every change.
+            valid_from, valid_until: when it holds; from now on where omitted.
+            permissions: ``local``, ``cloud`` and ``infer``; observations may not go to the cloud unless this says so.
+        """
+        return self._engine.observing.observe(
+            self._scope(user_id),
+            source_key,
+            content,
+            version=version,
+            valid_from=valid_from,
+            valid_until=valid_until,
+            permissions=permissions_from(permissions),
+            session_id=session_id,
+            command_id=command_id,
+        )
 
     def correct(
         self,
