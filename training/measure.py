@@ -1,4 +1,4 @@
-"""How well a model decides: accuracy by language and action, wrong retirements, calibration."""
+"""How well the exported model decides: accuracy by language and action, wrong retirements, calibration."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from examples import Example, Inputs, stack
-from model import DecisionModel
+from examples import Example, Inputs
 
+from memwell.builtin.model.decide import Calibration, DecisionModel, Known
 from memwell.builtin.model.layout import FREE, RELATIONS, SLOTS
+from memwell.engine.ports import Matrix
 
 RETIRING = ("OVERRIDE", "CORRECT", "NEGATE")
 BINS = 10
+# Memories of others in the store of the figures "in a store".
+STORE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class Measured:
     examples: list[Example]
     probabilities: np.ndarray
     truth: np.ndarray
-    sentence: dict[str, float]
+    described: dict[str, float]
 
     def table(self) -> str:
         chosen = self.probabilities.argmax(1)
@@ -48,14 +50,14 @@ class Measured:
             )
         names = Counter(f"{_name(t)}->{_name(c)}" for c, t in zip(chosen, self.truth, strict=True) if c != t)
         lines.append(f"confused: {names.most_common(12)}")
-        lines.append(f"calibration error {calibration_error(confidence, right):.3f}; sentence {self.sentence}")
+        lines.append(f"calibration error {calibration_error(confidence, right):.3f}; described {self.described}")
         return "\n".join(lines)
 
     def figures(self) -> dict[str, object]:
-        """Accuracy and wrong retirements in each language, calibration error, accuracy of the sentence heads."""
+        """Accuracy and wrong retirements in each language, calibration error, accuracy of the descriptions."""
         chosen = self.probabilities.argmax(1)
         right = chosen == self.truth
-        found: dict[str, object] = {"sentence": self.sentence}
+        found: dict[str, object] = {"described": self.described}
         for language in ("en", "zh"):
             here = np.array([example["lang"] == language for example in self.examples])
             wrong = [
@@ -92,38 +94,82 @@ def calibration_error(confidence: np.ndarray, right: np.ndarray) -> float:
     return float(sum(gaps))
 
 
-@torch.no_grad()
-def measure(
-    model: DecisionModel, examples: list[Example], inputs: Inputs, unrelated: int, temperature: float, seed: int = 1
-) -> Measured:
-    """Answers of ``model`` with ``unrelated`` memories of others put to each example."""
-    model.eval()
-    rng = random.Random(seed)
-    made = [inputs.make(example, rng, unrelated, shuffle=unrelated > 0) for example in examples]
-    probabilities, hits, told = [], Counter[str](), Counter[str]()
-    for start in range(0, len(made), 32):
-        group = made[start : start + 32]
-        logits, heads = model(*stack(group))
-        probabilities.append((logits / temperature).softmax(-1).numpy())
-        for name, answers in heads.items():
-            for item, answer in zip(group, answers.argmax(-1).tolist(), strict=True):
-                if item.sentence[name] >= 0:
-                    told[name] += 1
-                    hits[name] += answer == item.sentence[name]
-    sentence = {name: round(hits[name] / told[name], 3) for name in told}
-    return Measured(examples, np.concatenate(probabilities), np.array([item.decision for item in made]), sentence)
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the model was asked about an example, what it answered, and the right decision."""
+
+    example: Example
+    memories: list[Known]
+    logits: Matrix
+    right: int
 
 
-def fitted_temperature(model: DecisionModel, examples: list[Example], inputs: Inputs) -> float:
-    """The temperature under which the right decisions of ``examples`` are likeliest (Guo et al., 2017)."""
-    grid = [0.8 + 0.05 * step for step in range(45)]
-    parts = [measure(model, examples, inputs, unrelated, 1.0) for unrelated in (0, 4)]
-    logs = np.log(np.concatenate([part.probabilities for part in parts]) + 1e-12)
-    truth = np.concatenate([part.truth for part in parts])
+def ask(model: DecisionModel, examples: list[Example], inputs: Inputs, others: int, seed: int = 1) -> list[Asked]:
+    """The logits of the exported ``model``.
 
-    def surprise(temperature: float) -> float:
-        scaled = logs / temperature
-        total = np.log(np.exp(scaled - scaled.max(1, keepdims=True)).sum(1)) + scaled.max(1)
-        return float((total - scaled[np.arange(len(truth)), truth]).mean())
+    Args:
+        others: memories of others in the store, of which the likeliest are shown with the example's own; 0 shows those
+            alone. Examples whose target is not shown are left out.
+    """
+    rng, asked = random.Random(seed), []
+    for example in examples:
+        memories, right = inputs.shown(example, rng, others) if others else inputs.draw(example, rng, 0)
+        if right is not None:
+            logits = model.logits(example["sentence"], example["message"], memories)
+            asked.append(Asked(example, memories, logits, right))
+    return asked
 
+
+def measure(asked: list[Asked], calibration: Calibration, described: dict[str, float]) -> Measured:
+    """Figures on what was asked.
+
+    Args:
+        described: see ``described``.
+    """
+    probabilities = np.zeros((len(asked), SLOTS * len(RELATIONS) + len(FREE)))
+    for row, each in zip(probabilities, asked, strict=True):
+        answer = calibration.answer(each.logits, each.memories)
+        shares = [share for relations in answer.relations for share in relations.values()]
+        row[: len(shares)] = shares
+        row[-len(FREE) :] = list(answer.free.values())
+    return Measured(
+        [each.example for each in asked], probabilities, np.array([each.right for each in asked]), described
+    )
+
+
+def described(model: DecisionModel, examples: list[Example]) -> dict[str, float]:
+    """Share of the examples whose kind, and whom they are about, the model tells rightly."""
+    hits: dict[str, list[bool]] = {"kind": [], "about": []}
+    for example in examples:
+        told = model.describe(example["sentence"], example["message"])
+        if example["kind"] in told.kind:
+            hits["kind"].append(max(told.kind, key=lambda name: told.kind[name]) == example["kind"])
+        if example["about"] != "none":
+            hits["about"].append((told.other > 0.5) == (example["about"] == "other"))
+    return {name: round(float(np.mean(right)), 3) for name, right in hits.items()}
+
+
+def fitted(asked: list[Asked]) -> Calibration:
+    """The calibration under which the right decisions are likeliest, of a grid."""
+
+    def surprise(calibration: Calibration) -> float:
+        likely = measure(asked, calibration, {})
+        return float(-np.log(likely.probabilities[np.arange(len(asked)), likely.truth] + 1e-12).mean())
+
+    grid = [
+        Calibration(temperature, weight, origin)
+        for temperature in (1.2, 1.4, 1.6, 1.8, 2.0)
+        for weight in (0.0, 3.0, 6.0, 9.0, 12.0)
+        for origin in (0.2, 0.3, 0.4, 0.5)
+    ]
     return min(grid, key=surprise)
+
+
+def found(examples: list[Example], inputs: Inputs) -> dict[str, float]:
+    """Share of the targets that are shown in a store of ``STORE`` others, by language."""
+    rng = random.Random(0)
+    shown: dict[str, list[bool]] = {"en": [], "zh": []}
+    for example in examples:
+        if example["target"] is not None:
+            shown[example["lang"]].append(inputs.shown(example, rng, STORE)[1] is not None)
+    return {language: round(float(np.mean(hits)), 4) for language, hits in shown.items()}

@@ -147,6 +147,33 @@ def test_a_pronoun_keeps_the_person_of_the_sentence_before() -> None:
     assert [proposal.subject for proposal in found.proposals] == ["brother Tomas", "brother Tomas"]
 
 
+@pytest.mark.parametrize(
+    ("before", "text", "subject"),
+    [
+        (["My brother Tomas moved to Lyon.", "I like it there."], "He bakes bread.", "brother Tomas"),
+        (["My sister is a nurse.", "My sister Lena works nights."], "She has quit.", "sister Lena"),
+        (["我姐姐在医院上班。", "今天真冷。"], "她辞职了。", "姐姐"),
+        # Two could be meant: nobody is guessed.
+        (["My brother Tomas moved to Lyon.", "My sister Lena works nights."], "They said she has quit.", "someone"),
+        # Six turns ago is too long ago.
+        (["My brother Tomas moved to Lyon.", *["I like tea."] * 5], "He bakes bread.", "someone"),
+        ([], "He bakes bread.", "someone"),
+    ],
+)
+def test_a_pronoun_means_the_only_person_of_the_last_five_turns(before: list[str], text: str, subject: str) -> None:
+    turns = [make_turn(each, number=number) for number, each in enumerate([*before, text])]
+    context = [turn.evidence for turn in turns[:-1]]
+    (proposal,) = EXTRACTOR.extract(turns[-1:], context).proposals
+    assert proposal.subject == subject
+    # The same where they all come in one call.
+    assert EXTRACTOR.extract(turns, []).proposals[-1].subject == subject
+
+
+def test_a_pronoun_skips_a_sentence_about_the_user() -> None:
+    found = extract("My brother Tomas moved to Lyon. I miss him. He bakes bread.")
+    assert [proposal.subject for proposal in found.proposals] == ["brother Tomas", "user", "brother Tomas"]
+
+
 def test_a_named_speaker_is_the_subject_of_first_person_statements() -> None:
     assert extract("I play the harp.", name="Ines").proposals[0].subject == "Ines"
 

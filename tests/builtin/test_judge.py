@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from datetime import timedelta
 from itertools import permutations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memwell.builtin.judge import BuiltinJudge
-from memwell.builtin.model.decide import Answer, DecisionModel, bundled_model
+from memwell.builtin.model.decide import Answer, Calibration, DecisionModel, Known, bundled_model
 from memwell.builtin.model.layout import FREE, RELATIONS, SLOTS
 from memwell.domain.decision import ALLOWED, Action, Situation
 from memwell.engine.ports import Comparison, Verdict
@@ -30,11 +31,11 @@ class Scripted(DecisionModel):
         self.free = free or {"SUPPLEMENT": 1.0}
         self.shown: list[list[str]] = []
 
-    def decide(self, sentence: str, message: str, memories: Sequence[tuple[str, int]]) -> Answer:
-        self.shown.append([text for text, _ in memories])
+    def decide(self, sentence: str, message: str, memories: Sequence[Known]) -> Answer:
+        self.shown.append([known.text for known in memories])
         nothing = dict.fromkeys(RELATIONS, 0.0)
         return Answer(
-            tuple({**nothing, **self.table.get(text, {})} for text, _ in memories),
+            tuple({**nothing, **self.table.get(known.text, {})} for known in memories),
             {**dict.fromkeys(FREE, 0.0), **self.free},
         )
 
@@ -142,6 +143,17 @@ def test_the_order_of_the_heads_does_not_change_the_target(model: DecisionModel)
     assert chosen == {(Action.OVERRIDE, ("I live in Leeds.",))}
 
 
+@given(likeness=st.floats(-1, 1), gain=st.floats(0.01, 1), weight=st.floats(0, 12), temperature=st.floats(0.5, 3))
+def test_a_likelier_target_never_loses_by_it(likeness: float, gain: float, weight: float, temperature: float) -> None:
+    calibration = Calibration(temperature, weight, 0.3)
+    logits = np.linspace(-2, 2, 2 * len(RELATIONS) + len(FREE), dtype=np.float32)
+    other = Known(DOG, 3, 0.2)
+    before, after = (calibration.answer(logits, [Known(CAT, 3, value), other]) for value in (likeness, likeness + gain))
+    assert sum(after.relations[0].values()) >= sum(before.relations[0].values()) - 1e-9
+    unknown = calibration.answer(logits, [Known(CAT, 3), other])
+    assert unknown == calibration.answer(logits, [Known(CAT, 3, calibration.origin), other])
+
+
 @given(
     text=st.text(max_size=60),
     message=st.text(max_size=200),
@@ -151,13 +163,13 @@ def test_the_order_of_the_heads_does_not_change_the_target(model: DecisionModel)
 def test_probabilities_make_one_whatever_the_text(
     model: DecisionModel, text: str, message: str, memories: list[str]
 ) -> None:
-    answer = model.decide(text, message, [(memory, 3) for memory in memories])
+    answer = model.decide(text, message, [Known(memory, 3) for memory in memories])
     total = sum(answer.free.values()) + sum(sum(shares.values()) for shares in answer.relations)
     assert total == pytest.approx(1.0, abs=1e-4)
     assert len(answer.relations) == len(memories)
-    assert answer == model.decide(text, message, [(memory, 3) for memory in memories])
+    assert answer == model.decide(text, message, [Known(memory, 3) for memory in memories])
 
 
 def test_huge_texts_are_cut_not_refused(model: DecisionModel) -> None:
-    answer = model.decide("猫" * 5000, "x " * 5000, [("dog " * 5000, 0)] * SLOTS)
+    answer = model.decide("猫" * 5000, "x " * 5000, [Known("dog " * 5000, 0)] * SLOTS)
     assert len(answer.relations) == SLOTS

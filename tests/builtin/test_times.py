@@ -91,6 +91,9 @@ def test_limited_periods_are_whole_half_open_days(text: str, first: date, end: d
         "我目前住在厦门。",
         "我一直住到现在。",
         "我每周五去游泳。",
+        "我的例会改到周四了。",
+        "我们的婚礼推到六月了。",
+        "我周五前往北京。",
     ],
 )
 def test_what_goes_on_is_no_limited_period(text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -77,7 +78,7 @@ def subject_of(text: str, language: Language, speaker: str = USER, previous: str
     Args:
         text: the sentence, not folded for case.
         speaker: subject of first-person statements.
-        previous: subject of the sentence before, for pronouns.
+        previous: whom a pronoun at the beginning means, if anyone.
 
     Words that only lead up to the statement ("I misspoke: …") do not count.
 
@@ -99,6 +100,18 @@ def subject_of(text: str, language: Language, speaker: str = USER, previous: str
     if pronoun is not None and (first is None or pronoun.end() <= first.start()):
         return previous if previous not in (None, speaker) else SOMEONE
     return speaker
+
+
+def person_meant(people: Sequence[str], language: Language) -> str | None:
+    """The one person among ``people`` (subjects, in order) whom a pronoun can mean; ``None`` where several could be.
+
+    A role and the same role with a name are one person, who is called by the fuller of the two.
+    """
+    named = [person for person in people if person not in (USER, SOMEONE)]
+    fullest = max(named, key=len, default=None)
+    if fullest is None or not all(same_subject(fullest, person, language) for person in named):
+        return None
+    return fullest
 
 
 def _before(first: re.Match[str], other: re.Match[str]) -> bool:

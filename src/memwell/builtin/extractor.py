@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 
 from memwell.builtin import times
-from memwell.builtin.attributes import SOMEONE, USER, attributes_of, subject_of
+from memwell.builtin.attributes import SOMEONE, USER, attributes_of, person_meant, subject_of
 from memwell.builtin.language import Language, choose_language, compiled, load_languages
-from memwell.builtin.model.decide import DecisionModel
-from memwell.builtin.relations import load_thresholds
+from memwell.builtin.model.decide import DecisionModel, Description
 from memwell.builtin.statements import (
     is_plain_statement,
     kind_of,
@@ -23,13 +23,17 @@ from memwell.builtin.statements import (
     says_something,
     speaks_of_self,
 )
+from memwell.builtin.thresholds import load_thresholds
 from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.memory import FormedBy, Kind, Polarity, Span
+from memwell.domain.segments import sentences
 from memwell.engine.ports import Extraction, Passed, Proposal, Turn
 
 _PLAIN_CONFIDENCE = 0.9
 _UNKNOWN_CONFIDENCE = 0.7
 _HEDGED_CONFIDENCE = 0.5
+# User turns before a message in which a pronoun of it may find its person.
+CONTEXT_TURNS = 5
 # Sentences whose clauses may hold a statement all the same: "Since I can't eat nuts, what should I bake?"
 _WITH_RIDERS = frozenset({"question", "order"})
 # Sentences that may tell something lasting all the same: "Which gloves for a latex allergy like mine?"
@@ -39,7 +43,7 @@ _FORMED_BY = {Speaker.OBSERVED: FormedBy.OBSERVED, Speaker.IMPORT: FormedBy.IMPO
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A turn with what reading its sentences needs."""
+    """A turn with what reading its sentences needs; ``people`` gives the subjects of the user's turns before it."""
 
     turn: Turn
     language: Language
@@ -48,6 +52,7 @@ class _Reading:
     material: int | None
     played: tuple[Span, ...]
     today: date
+    people: Callable[[], tuple[str, ...]]
 
     @property
     def speaker(self) -> str:
@@ -57,12 +62,17 @@ class _Reading:
         return self.folded[span.start : span.end]
 
 
+# What a sentence of a message is, where a model can tell.
+_Describe = Callable[[str, str], Description | None]
+
+
 class BuiltinExtractor:
     """Proposes each durable sentence, or clauses of it that state different things; passes the rest with a reason.
 
     Args:
-        model: asked whether a question, an order or a mood tells something lasting all the same; without it none does,
-            unless a clause of it is a statement by itself.
+        model: asked whether a question, an order or a mood tells something lasting all the same, and of what kind and
+            about whom a statement is where no wording tells. Without it a clause of a question must be a statement by
+            itself, the kind is a fact, and all is about the speaker.
     """
 
     def __init__(self, languages: tuple[Language, ...] | None = None, model: DecisionModel | None = None) -> None:
@@ -71,8 +81,9 @@ class BuiltinExtractor:
         self.name = f"builtin/2+{model.name}" if model else "builtin/2"
 
     def extract(self, turns: Sequence[Turn], context: Sequence[Evidence]) -> Extraction:
-        """See ``ports.Extractor``. Every message is read by itself, so ``context`` changes nothing."""
+        """See ``ports.Extractor``. Of ``context`` only the people are taken whom a pronoun may mean."""
         languages = self._languages or load_languages()
+        said = [record for record in context if record.speaker is Speaker.USER]
         proposals: list[Proposal] = []
         passed: list[Passed] = []
         for turn in turns:
@@ -82,15 +93,15 @@ class BuiltinExtractor:
             if turn.evidence.speaker is not Speaker.USER:
                 continue
             language = choose_language(turn.evidence.content, languages)
-            found, left = _read_turn(_reading(turn, language), self._tells_nothing)
+            people = partial(_people, tuple(said[-CONTEXT_TURNS:]), languages)
+            found, left = _read_turn(_reading(turn, language, people), self._describe)
+            said.append(turn.evidence)
             proposals.extend(found)
             passed.extend(left)
         return Extraction(tuple(proposals), tuple(passed))
 
-    def _tells_nothing(self, sentence: str, message: str) -> bool:
-        if self._model is None:
-            return True
-        return self._model.decide(sentence, message, ()).free["RAW_ONLY"] > load_thresholds()["tells_nothing"]
+    def _describe(self, sentence: str, message: str) -> Description | None:
+        return None if self._model is None else self._model.describe(sentence, message)
 
 
 def _whole(turn: Turn) -> list[Proposal]:
@@ -111,7 +122,19 @@ def _whole(turn: Turn) -> list[Proposal]:
     ]
 
 
-def _reading(turn: Turn, language: Language) -> _Reading:
+def _people(records: Sequence[Evidence], languages: tuple[Language, ...]) -> tuple[str, ...]:
+    """Subjects other than the user of the sentences in ``records``."""
+    found: list[str] = []
+    for record in records:
+        language = choose_language(record.content, languages)
+        for span in sentences(record.content):
+            subject = subject_of(record.content[span.start : span.end], language, record.name or USER)
+            if subject not in (record.name, USER, SOMEONE):
+                found.append(subject)
+    return tuple(found)
+
+
+def _reading(turn: Turn, language: Language, people: Callable[[], tuple[str, ...]]) -> _Reading:
     evidence = turn.evidence
     folded = language.fold(evidence.content)
     return _Reading(
@@ -122,29 +145,45 @@ def _reading(turn: Turn, language: Language) -> _Reading:
         material=material_start(folded, turn.sentences, language),
         played=played_sentences(folded, turn.sentences, language),
         today=times.local_day(evidence.occurred_at, int(evidence.metadata.get("utc_offset_minutes", 0))),
+        people=people,
     )
 
 
-def _read_turn(reading: _Reading, tells_nothing: Callable[[str, str], bool]) -> tuple[list[Proposal], list[Passed]]:
+def _read_turn(reading: _Reading, describe: _Describe) -> tuple[list[Proposal], list[Passed]]:
     proposals: list[Proposal] = []
     passed: list[Passed] = []
-    previous: str | None = None
+    told: list[str] = []
+    message = reading.turn.evidence.content
     for index, span in enumerate(reading.turn.sentences):
         reason = _reason(reading, span)
         riders = _riders(reading, span) if reason in _WITH_RIDERS else []
-        if not riders and reason in _OPEN and not tells_nothing(reading.turn.text(span), reading.turn.evidence.content):
-            reason = None
-        if reason is not None and not riders:
+        likely = describe(reading.turn.text(span), message) if reason is None or reason in _OPEN else None
+        if (
+            not riders
+            and reason is not None
+            and (likely is None or likely.nothing > load_thresholds()["tells_nothing"])
+        ):
             passed.append(Passed(reading.turn.evidence.id, span, reason))
             continue
         groups = riders or _statements(reading, span)
+        previous = _meant(reading, span, told)
         if groups:
-            found = [_proposal(reading, "segment", group, previous, lead) for group, lead in groups]
+            found = [_proposal(reading, "segment", group, previous, likely, lead) for group, lead in groups]
         else:
-            found = [_proposal(reading, "sentence", (index,), previous)]
+            found = [_proposal(reading, "sentence", (index,), previous, likely)]
         proposals.extend(found)
-        previous = found[-1].subject
+        told.append(found[-1].subject)
     return proposals, passed
+
+
+def _meant(reading: _Reading, span: Span, told: Sequence[str]) -> str | None:
+    """Whom a pronoun at the beginning of a sentence means: whom the one before is about, or the only one spoken of."""
+    if not reading.language.has("pronoun", reading.part(span)):
+        return None
+    if told and told[-1] not in (reading.speaker, USER, SOMEONE):
+        return told[-1]
+    people = [*reading.people(), *(subject for subject in told if subject != reading.speaker)]
+    return person_meant(people, reading.language)
 
 
 def _reason(reading: _Reading, span: Span) -> str | None:
@@ -221,7 +260,12 @@ def _first_person(reading: _Reading, span: Span) -> Span | None:
 
 
 def _proposal(
-    reading: _Reading, unit: str, chosen: tuple[int, ...], previous: str | None, lead: Span | None = None
+    reading: _Reading,
+    unit: str,
+    chosen: tuple[int, ...],
+    previous: str | None,
+    likely: Description | None,
+    lead: Span | None = None,
 ) -> Proposal:
     spans = reading.turn.sentences if unit == "sentence" else reading.turn.segments
     whole = Span(spans[chosen[0]].start, spans[chosen[-1]].end)
@@ -236,11 +280,13 @@ def _proposal(
     occurred_at, expression = (None, None) if limited else times.event_time(found)
     negative = language.has("negation", folded) or language.has("ended", folded)
     subject = subject_of(reading.turn.evidence.content[whole.start : whole.end], language, reading.speaker, previous)
+    if subject == reading.speaker and likely is not None and likely.other > load_thresholds()["about_other"]:
+        subject = SOMEONE
     return Proposal(
         evidence_id=reading.turn.evidence.id,
         unit=unit,
         chosen=chosen,
-        kind=kind_of(folded, language, attributes[0].kind if attributes else None),
+        kind=kind_of(folded, language, attributes[0].kind if attributes else None, likely.kind if likely else {}),
         lead=lead,
         subject=subject if lead is None else reading.speaker,
         attribute=attributes[0].name if attributes else None,

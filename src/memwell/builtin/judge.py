@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memwell.builtin.model.decide import Answer, DecisionModel, mean
+from memwell.builtin.model.decide import Answer, DecisionModel, Known
 from memwell.builtin.model.layout import SLOTS
-from memwell.builtin.relations import load_thresholds
 from memwell.builtin.rules import RuleJudge
+from memwell.builtin.thresholds import load_thresholds
 from memwell.domain.decision import ALLOWED, Action, Candidate, Situation
 from memwell.domain.text import normal_form
 from memwell.engine.ports import Comparison, Head, Verdict
@@ -39,10 +39,9 @@ class BuiltinJudge:
     """Weighs each candidate against the heads beside it, by rules on wording and by ``DecisionModel``.
 
     An action is taken where a rule is sure of it, or where the model's probability reaches the threshold that its cost
-    sets; of several, the likeliest. The model is asked twice, with the message and with the sentence alone, and must be
-    convinced on average: what a message tells elsewhere is not what this sentence tells. Other statements of the same
-    message are left to the rules. Certain without the model: the very same words again are a repeat; a report older
-    than what it bears on never replaces it; what is hedged or holds for a stated period retires nothing.
+    sets; of several, the likeliest. Other statements of the same message are left to the rules. Certain without the
+    model: the very same words again are a repeat; a report older than what it bears on never replaces it; what is
+    hedged or holds for a stated period retires nothing.
     """
 
     local = True
@@ -74,14 +73,10 @@ class BuiltinJudge:
         return self._free(comparison.candidate, answer)
 
     def _answer(self, comparison: Comparison, shown: Sequence[int]) -> Answer:
-        """The model's answers with the message and for the sentence alone, on average."""
         candidate = comparison.candidate
         heads = [comparison.heads[i] for i in shown]
-        memories = [(head.content, (candidate.said_at - head.said_at).days) for head in heads]
-        alone = self._model.decide(candidate.content, candidate.content, memories)
-        if comparison.message.strip() == candidate.content.strip():
-            return alone
-        return mean(alone, self._model.decide(candidate.content, comparison.message, memories))
+        memories = [Known(head.content, (candidate.said_at - head.said_at).days, head.likeness) for head in heads]
+        return self._model.decide(candidate.content, comparison.message, memories)
 
     def _related(self, candidate: Candidate, answer: Answer, indexes: Sequence[int]) -> list[_Choice]:
         """The relations to heads that are likely enough."""
@@ -102,7 +97,7 @@ class BuiltinJudge:
         """What a candidate is to a head that was said later: the same already, or what was so before."""
         candidate, head = comparison.candidate, comparison.heads[index]
         days = (head.said_at - candidate.said_at).days
-        (shares,) = self._model.decide(head.content, head.content, [(candidate.content, days)]).relations
+        (shares,) = self._model.decide(head.content, head.content, [Known(candidate.content, days)]).relations
         replaced = sum(share for name, share in shares.items() if Action(name).retires)
         if replaced >= self._thresholds["historical"]:
             return _Choice(Action.HISTORICAL, index, replaced)

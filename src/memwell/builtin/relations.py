@@ -35,15 +35,6 @@ def load_constants() -> Constants:
     return Constants(data["shift"], data["similarity"], data["confidence"])
 
 
-@lru_cache(maxsize=1)
-def load_thresholds() -> Mapping[str, float]:
-    """Probabilities from which the decision model's answers are acted on, by action."""
-    thresholds: dict[str, float] = tomllib.loads((files("memwell.builtin") / "judge.toml").read_text(encoding="utf-8"))[
-        "thresholds"
-    ]
-    return thresholds
-
-
 @dataclass(frozen=True, slots=True)
 class Wording:
     """What the wording of a statement tells."""

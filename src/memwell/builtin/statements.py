@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from memwell.builtin.language import Language, compiled
 from memwell.domain.memory import Kind, Span
@@ -102,14 +103,24 @@ def is_plain_statement(folded: str, language: Language, about_someone: bool) -> 
     return about_someone or (not language.spaced and any(language.has(cue, folded) for cue in _STATING))
 
 
-def kind_of(folded: str, language: Language, attribute_kind: Kind | None) -> Kind:
-    """Kind of memory that a statement becomes."""
+def kind_of(
+    folded: str, language: Language, attribute_kind: Kind | None, likely: Mapping[str, float] = MappingProxyType({})
+) -> Kind:
+    """Kind of memory that a statement becomes.
+
+    Args:
+        likely: probability of each kind; where it is empty, cues of wording tell.
+    """
     if language.has("intention", folded) and not language.has("ended", folded):
         return Kind.INTENTION
     if attribute_kind is not None:
         return attribute_kind
     if language.has("standing", folded) and language.has("order", folded):
         return Kind.PREFERENCE
+    # Procedures are learned from what was done; a statement of how one does a thing is a fact about its speaker.
+    named = {name: share for name, share in likely.items() if name != Kind.PROCEDURE}
+    if named:
+        return Kind(max(named, key=lambda name: named[name]))
     for cue, kind in (
         ("preference", Kind.PREFERENCE),
         ("relationship", Kind.RELATIONSHIP),

@@ -221,6 +221,16 @@ class Embedder(Protocol):
     def query(self, text: str) -> Matrix:
         """Vector of a question, shape ``(dimensions,)``, L2-normalised."""
 
+    def target_queries(self, vectors: Matrix) -> Matrix:
+        """With what to look for the memories that statements may act on.
+
+        Args:
+            vectors: passage vectors of the statements, shape ``(statements, dimensions)``.
+
+        Returns:
+            Shape and norm as given; ``vectors`` themselves where the embedder knows nothing better.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -294,8 +304,9 @@ class Head:
 
     Attributes:
         memory_id: ``None`` for an earlier candidate.
-        similarity: cosine to the candidate.
         said_at: the latest time it was said.
+        similarity: cosine to the candidate.
+        likeness: cosine to the candidate's target query (see ``Embedder.target_queries``); ``None`` if not known.
     """
 
     memory_id: str | None
@@ -308,11 +319,12 @@ class Head:
     said_at: datetime
     similarity: float
     valid_until: datetime | None = None
+    likeness: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One candidate, the message it is from, and the nearest heads, most similar first.
+    """One candidate, the message it is from, and the heads that it may act on, likeliest first.
 
     ``situations[i]`` is the situation if ``heads[i]`` is chosen; it decides the allowed actions.
     """

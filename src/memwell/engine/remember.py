@@ -280,6 +280,7 @@ class Remember:
                 model=self.embedder.model,
                 candidates=formed.candidates,
                 vectors=formed.vectors,
+                target_queries=self.embedder.target_queries(formed.vectors),
                 memory_ids=formed.memory_ids,
                 now=now,
                 makers=(self.extractor.name, self.judge.name),

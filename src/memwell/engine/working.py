@@ -6,9 +6,10 @@ the whole write is applied as one plan.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,13 +18,13 @@ from memwell.domain.lens import Lens
 from memwell.domain.memory import MemoryRecord, Source, State
 from memwell.domain.plan import AddMemory, AddSources, Operation, Retire, Shorten, Unit
 from memwell.domain.scope import Scope
-from memwell.engine.ports import Comparison, Head, Matrix, PoolQuery, View
+from memwell.engine.ports import Comparison, Head, Matrix, PoolEntry, PoolQuery, View
 from memwell.engine.settle import Settled
 from memwell.engine.versions import new_version
 
-# Nearest heads shown to the judge for each candidate.
+# Heads shown to the judge for each candidate, besides those of the same attribute.
 TARGET_LIMIT = 5
-# Nearest heads whose similarity is known at all; heads of the same attribute are shown wherever they lie.
+# Heads whose likeness to a candidate is known at all; those of the same attribute are shown wherever they lie.
 CANDIDATE_LIMIT = 64
 
 # What each retiring action makes of its target.
@@ -44,13 +45,21 @@ class Posed:
     refs: tuple[str | int, ...]
 
 
+class _Offer(NamedTuple):
+    """How likely a candidate acts on a statement, and how alike the two are."""
+
+    likeness: float
+    similarity: float
+
+
 @dataclass
 class WorkingSet:
     """Heads of a scope overlaid with what this write adds and retires.
 
     Args:
         view: the snapshot that decisions are made against.
-        candidates: all candidates of the write, in order; ``vectors[i]`` is the vector of ``candidates[i]``.
+        candidates: all candidates of the write, in order; ``vectors[i]`` is the vector of ``candidates[i]``, and
+            ``target_queries[i]`` the one that finds what it may act on.
         memory_ids: an id for each candidate, used where it forms a memory.
         now: transaction time of the write.
         makers: name and version of the extractor and of the judge.
@@ -61,6 +70,7 @@ class WorkingSet:
     model: str
     candidates: Sequence[Candidate]
     vectors: Matrix
+    target_queries: Matrix
     memory_ids: Sequence[str]
     now: datetime
     makers: tuple[str, str]
@@ -77,12 +87,12 @@ class WorkingSet:
     def pose(self, number: int, group: Sequence[int], message: str, preceding: str | None) -> Posed:
         """The comparison of candidate ``number`` with the nearest heads and with those before it in ``group``."""
         candidate = self.candidates[number]
-        offered: dict[str | int, float] = {i: self._similarity(number, i) for i in group if i < number}
-        offered.update(self._near_memories(number))
-        nearest = sorted(offered, key=lambda ref: (-offered[ref], str(ref)))
+        offered = self._offered_memories(number)
+        offered.update((i, self._offer(number, i)) for i in group if i < number)
+        likeliest = sorted(offered, key=lambda ref: (-offered[ref].likeness, str(ref)))
         refs = tuple(
             ref
-            for rank, ref in enumerate(nearest)
+            for rank, ref in enumerate(likeliest)
             if rank < TARGET_LIMIT or self._key(ref) == (candidate.subject, candidate.attribute)
         )
         heads = tuple(self._head(ref, offered[ref]) for ref in refs)
@@ -203,33 +213,47 @@ class WorkingSet:
         grown = (source.said_at for source in self._grown.get(memory.id, ()))
         return max([memory.last_said_at, *grown])
 
-    def _similarity(self, number: int, other: int) -> float:
-        return float(self.vectors[number] @ self.vectors[other])
+    def _offer(self, number: int, other: int) -> _Offer:
+        vector = self.vectors[other]
+        return _Offer(float(self.target_queries[number] @ vector), float(self.vectors[number] @ vector))
 
-    def _near_memories(self, number: int) -> dict[str | int, float]:
-        """Similarity of the heads and drafts nearest to the candidate, and of all that share its attribute."""
-        candidate, vector = self.candidates[number], self.vectors[number]
-        limit = CANDIDATE_LIMIT + len(self._retired)
-        query = PoolQuery(Lens(now=self.now), limit, self.model, vector)
-        pool = self.view.pool(self.scope, Unit.MEMORY, query)
-        near = {entry.record_id: entry.similarity for entry in pool if entry.record_id not in self._retired}
-        nearest = sorted(near, key=lambda memory_id: (-near[memory_id], memory_id))[:TARGET_LIMIT]
-        self._heads.update(self.view.memories(memory_id for memory_id in nearest if memory_id not in self._heads))
-        offered: dict[str | int, float] = {memory_id: near[memory_id] for memory_id in nearest}
+    def _offered_memories(self, number: int) -> dict[str | int, _Offer]:
+        """The heads and drafts that the candidate likeliest acts on, and all that share its attribute."""
+        candidate = self.candidates[number]
+        key = (candidate.subject, candidate.attribute)
+        offered = self._offered_heads(number)
+        drafts = self._by_key.get(key, []) if candidate.attribute is not None else []
+        if self._standing:
+            likeness = self.vectors[self._standing] @ self.target_queries[number]
+            likeliest = np.argsort(-likeness, kind="stable")[:TARGET_LIMIT].tolist()
+            drafts = [self._standing[place] for place in likeliest] + drafts
+        offers = {self._drafts[draft].id: self._offer(number, draft) for draft in drafts}
+        offered.update((memory_id, offer) for memory_id, offer in offers.items() if self._stands(memory_id))
+        return offered
+
+    def _offered_heads(self, number: int) -> dict[str | int, _Offer]:
+        candidate = self.candidates[number]
+        likely = self._pool(self.target_queries[number])
+        near = self._pool(self.vectors[number], tuple(entry.position for entry in likely.values()))
+        best = sorted(likely, key=lambda memory_id: (-likely[memory_id].similarity, memory_id))[:TARGET_LIMIT]
+        self._heads.update(self.view.memories(memory_id for memory_id in best if memory_id not in self._heads))
         if candidate.attribute is not None:
             for memory in self.view.heads(self.scope, [(candidate.subject, candidate.attribute)]):
                 if memory.id not in self._retired:
                     self._heads.setdefault(memory.id, memory)
-                    offered[memory.id] = near.get(memory.id, 0.0)
-        if self._standing:
-            similarity = self.vectors[self._standing] @ vector
-            nearest_drafts = np.argsort(-similarity, kind="stable")[:TARGET_LIMIT].tolist()
-            drafts = [self._standing[place] for place in nearest_drafts]
-            drafts += self._by_key.get((candidate.subject, candidate.attribute), [])
-            for draft in drafts:
-                if self._stands(self._drafts[draft].id):
-                    offered[self._drafts[draft].id] = self._similarity(number, draft)
-        return offered
+                    best.append(memory.id)
+
+        def nearness(entries: Mapping[str, PoolEntry], memory_id: str) -> float:
+            return entries[memory_id].similarity if memory_id in entries else 0.0
+
+        return {memory_id: _Offer(nearness(likely, memory_id), nearness(near, memory_id)) for memory_id in best}
+
+    def _pool(self, vector: Matrix, positions: Sequence[int] = ()) -> dict[str, PoolEntry]:
+        """The heads that stand, nearest to ``vector`` and at ``positions``."""
+        limit = CANDIDATE_LIMIT + len(self._retired)
+        query = PoolQuery(Lens(now=self.now), limit, self.model, vector, positions=positions)
+        pool = self.view.pool(self.scope, Unit.MEMORY, query)
+        return {entry.record_id: entry for entry in pool if entry.record_id not in self._retired}
 
     def _statement(self, ref: str | int) -> MemoryRecord | Candidate:
         return self.candidates[ref] if isinstance(ref, int) else self._memory(ref)
@@ -239,7 +263,7 @@ class WorkingSet:
         statement = self._statement(ref)
         return None if statement.attribute is None else (statement.subject, statement.attribute)
 
-    def _head(self, ref: str | int, similarity: float) -> Head:
+    def _head(self, ref: str | int, offer: _Offer) -> Head:
         statement = self._statement(ref)
         if isinstance(statement, Candidate):
             memory_id, said_at = None, statement.said_at
@@ -254,8 +278,9 @@ class WorkingSet:
             value=statement.value,
             polarity=statement.polarity,
             said_at=said_at,
-            similarity=similarity,
+            similarity=offer.similarity,
             valid_until=statement.valid_until,
+            likeness=offer.likeness,
         )
 
     def _situation(self, candidate: Candidate, head: Head, ref: str | int) -> Situation:

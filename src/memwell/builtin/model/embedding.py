@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from importlib.resources import as_file, files
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
+from memwell.builtin.model.session import open_session, session_options
 from memwell.builtin.model.weights import EncoderWeights
 from memwell.engine.ports import Matrix
 
@@ -19,9 +19,6 @@ _START, _END = 0, 2
 _WINDOW = 510
 # Tokens of a batch; more do not go faster and take memory.
 _BATCH = 1024
-_MOST_THREADS = 4
-# Level of onnxruntime's log from which it writes to standard error.
-_ERRORS = 3
 
 
 class TextEncoder:
@@ -89,24 +86,11 @@ def _session(weights: EncoderWeights) -> tuple[Any, list[Any]]:
     """A session on the graph, and the values that it reads."""
     import onnxruntime
 
-    options = onnxruntime.SessionOptions()
+    options = session_options()
     # The graph is written as it is to run: looking for a better one costs more than it brings.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    # Kept memory makes nothing faster here, and long texts would leave hundreds of megabytes of it behind.
-    options.enable_cpu_mem_arena = False
-    options.log_severity_level = _ERRORS
-    options.intra_op_num_threads = min(_MOST_THREADS, _cores())
-    # Threads that spin while they wait fight over the cores as soon as anything else runs.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     values = []
     for name, array in _initializers(weights):
         values.append(onnxruntime.OrtValue.ortvalue_from_numpy(array))
         options.add_initializer(name, values[-1])
-    with as_file(files("memwell.builtin.model").joinpath("embedding.onnx")) as path:
-        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"]), values
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
+    return open_session(files("memwell.builtin.model").joinpath("embedding.onnx"), options), values

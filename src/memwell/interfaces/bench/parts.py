@@ -68,6 +68,10 @@ class HashEmbedder:
         """See ``Embedder.query``."""
         return self._questions.query(text) if self._questions else self._vector(text)
 
+    def target_queries(self, vectors: Matrix) -> Matrix:
+        """See ``Embedder.target_queries``."""
+        return vectors
+
     def _vector(self, text: str) -> Matrix:
         stream = hashlib.shake_128(text.encode()).digest(self.dimensions)
         return unit(np.frombuffer(stream, dtype=np.uint8).astype(np.float32) - np.float32(127.5))
@@ -114,6 +118,10 @@ class CachedEmbedder:
                 vector = self._embedder.query(text)
                 self._write("query", [text], vector[None])
         return vector
+
+    def target_queries(self, vectors: Matrix) -> Matrix:
+        """See ``Embedder.target_queries``."""
+        return self._embedder.target_queries(vectors)
 
     def close(self) -> None:
         """Release the file."""

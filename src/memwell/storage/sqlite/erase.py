@@ -107,10 +107,8 @@ class Eraser:
         self._connection.executemany("DELETE FROM dependencies WHERE evidence = ?", numbers)
         self._connection.executemany("DELETE FROM formed WHERE evidence = ?", numbers)
         if changes.graves:
-            self._connection.executemany(
-                "DELETE FROM requests WHERE scope = ? AND instr(outcome, ?)", [(self._scope, key) for _, key in graves]
-            )
-            self._connection.execute("DELETE FROM requests WHERE scope = ? AND outcome IS NULL", (self._scope,))
+            ids = id_list(key for _, key in graves)
+            self._connection.execute(statement("erase_requests"), (self._scope, ids))
             self._connection.execute(statement("note_cleanup"))
         self._bury(changes)
 

@@ -94,6 +94,13 @@ FROM tombstones t LEFT JOIN hash_keys k ON k.no = t.hash_key
 -- name: erase_transitions
 UPDATE transitions SET state = 'erased', valid_until = NULL, muted_at = NULL WHERE memory = ?
 
+-- Answers that name erased records, and unfinished requests, whose input may have been erased.
+-- name: erase_requests
+DELETE FROM requests WHERE scope = ? AND (
+    outcome IS NULL
+    OR EXISTS (SELECT 1 FROM json_tree(outcome) t WHERE t.atom IN (SELECT value FROM json_each(?)))
+)
+
 -- Erased words may stand in the write-ahead log and in older segments of the keyword indexes until they are cleaned.
 -- name: note_cleanup
 INSERT INTO meta VALUES ('cleanup', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1

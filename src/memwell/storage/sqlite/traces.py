@@ -45,16 +45,16 @@ class SqliteTraces:
 
     def citing(self, evidence_ids: Iterable[str]) -> list[MemoryRecord]:
         cited = f"SELECT s.memory FROM evidence e JOIN sources s ON s.evidence = e.no WHERE e.id {_LISTED}"
-        return self._memories(f"AND m.no IN ({cited})", id_list(evidence_ids))
+        return self._memories(f"AND m.no IN ({cited})", id_list(evidence_ids), listed=True)
 
     def derived(self, memory_ids: Iterable[str]) -> list[MemoryRecord]:
         parents = f"SELECT no FROM memories WHERE id {_LISTED}"
         links = f"SELECT memory FROM links WHERE relation = 'derived_from' AND other IN ({parents})"
-        return self._memories(f"AND m.no IN ({links})", id_list(memory_ids))
+        return self._memories(f"AND m.no IN ({links})", id_list(memory_ids), listed=True)
 
     def dependents(self, ids: Iterable[str]) -> list[Evidence]:
         found = self._connection.execute(statement("dependents"), (self._scope, id_list(ids))).fetchall()
-        return self._evidence(f"AND e.id {_LISTED}", id_list(row[0] for row in found))
+        return self._evidence(f"AND e.id {_LISTED}", id_list(row[0] for row in found), listed=True)
 
     def dependencies(self) -> Mapping[str, tuple[str, ...]]:
         found: dict[str, tuple[str, ...]] = {}
@@ -81,8 +81,8 @@ class SqliteTraces:
             table = f"{unit.value}_words"
             rows = self._connection.execute(f"SELECT rowid FROM {table} WHERE {table} MATCH ?", (match,))
             numbers[unit] = json.dumps([row[0] for row in rows])
-        memories = self._memories(f"AND m.no {_LISTED}", numbers[Unit.MEMORY])
-        return memories, self._evidence(f"AND e.no {_LISTED}", numbers[Unit.EVIDENCE])
+        memories = self._memories(f"AND m.no {_LISTED}", numbers[Unit.MEMORY], listed=True)
+        return memories, self._evidence(f"AND e.no {_LISTED}", numbers[Unit.EVIDENCE], listed=True)
 
     def forming(self, since: datetime) -> list[str]:
         return [key for (key,) in self._connection.execute(statement("forming"), (self._scope, to_micros(since)))]
@@ -118,10 +118,12 @@ class SqliteTraces:
     def _receipt_row(self, command_id: str) -> Any:
         return self._connection.execute(statement("receipt"), (self._scope, command_id)).fetchone()
 
-    def _evidence(self, narrowed: str, *values: object) -> list[Evidence]:
-        tail = f"WHERE e.scope = ? AND e.status <> 'erased' {narrowed} ORDER BY e.no"
+    # A plus before a column keeps SQLite from going through the whole scope where the records wanted are listed.
+
+    def _evidence(self, narrowed: str, *values: object, listed: bool = False) -> list[Evidence]:
+        tail = f"WHERE {'+' * listed}e.scope = ? AND e.status <> 'erased' {narrowed} ORDER BY e.no"
         return read_evidence(self._connection, tail, (self._scope, *values))
 
-    def _memories(self, narrowed: str, *values: object) -> list[MemoryRecord]:
-        tail = f"WHERE m.scope = ? AND m.state <> 'erased' {narrowed} ORDER BY m.no"
+    def _memories(self, narrowed: str, *values: object, listed: bool = False) -> list[MemoryRecord]:
+        tail = f"WHERE {'+' * listed}m.scope = ? AND m.state <> 'erased' {narrowed} ORDER BY m.no"
         return list(read_memories(self._connection, tail, (self._scope, *values)).values())

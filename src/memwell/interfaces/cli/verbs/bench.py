@@ -51,6 +51,22 @@ def behaviour(paths: Paths, cache: Cache = None, out: Out = None, as_json: Json 
     _show(report, out, as_json)
 
 
+@bench.command("decisions")
+def decisions(
+    paths: Paths,
+    unrelated: Annotated[int, typer.Option("--unrelated", min=0, help="Memories of other domains beside.")] = 100,
+    cache: Cache = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Share of labelled examples decided rightly, and of memories wrongly retired."""
+    from memwell.interfaces.bench import decisions as benchmark
+
+    with progress("decisions") as advance:
+        report = benchmark.run(paths, unrelated=unrelated, embedder=_embedder(cache), progress=advance)
+    _show(report, out, as_json)
+
+
 @bench.command("speed")
 def speed(
     quick: Quick = False,

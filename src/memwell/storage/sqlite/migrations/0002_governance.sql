@@ -5,6 +5,9 @@ ALTER TABLE evidence ADD COLUMN permitted_at INTEGER;
 -- Assistants' words and evidence that keeps some: where copies of erased words are looked for.
 CREATE INDEX context_evidence ON evidence (scope) WHERE speaker = 'assistant' OR preceding IS NOT NULL;
 
+-- Evidence stored lately, which may still be in work.
+CREATE INDEX evidence_by_time ON evidence (scope, recorded_at);
+
 -- What a reply was declared to be made from: ids of memories and of evidence.
 CREATE TABLE dependencies (
     evidence INTEGER NOT NULL REFERENCES evidence (no),
