@@ -319,6 +319,9 @@ class TwoStores(RuleBasedStateMachine):
                 assert twin.forming(START) == traces.forming(START)
                 assert twin.mentioning(["tea"]) == traces.mentioning(["tea"])
                 assert two.epoch(scope) == one.epoch(scope)
+                for target in (None, *Target):
+                    shown = PageQuery(scope, 7, frozenset(State), target=target)
+                    assert two.page(shown) == one.page(shown)
                 query = PageQuery(scope, 7, frozenset(State))
                 assert two.page(query) == one.page(query)
                 assert two.recent(scope, "s1", before=START, limit=3) == one.recent(scope, "s1", before=START, limit=3)
