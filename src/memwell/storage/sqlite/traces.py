@@ -20,6 +20,7 @@ from memwell.storage.sqlite.statements import statement
 from memwell.storage.stems import stems
 from memwell.storage.values import to_micros
 
+_TEXTS_AT_ONCE = 50  # looked for in one pass over the replies of a scope
 _LISTED = "IN (SELECT value FROM json_each(?))"
 
 
@@ -63,13 +64,17 @@ class SqliteTraces:
         return found
 
     def copies(self, texts: Sequence[str]) -> list[Evidence]:
-        if not texts:
-            return []
-        return self._evidence(
-            "AND (e.speaker = 'assistant' OR e.preceding IS NOT NULL) AND EXISTS (SELECT 1 FROM json_each(?) t"
-            " WHERE e.speaker = 'assistant' AND instr(e.content, t.value) OR instr(e.preceding, t.value))",
-            json.dumps(list(texts)),
-        )
+        found: dict[str, Evidence] = {}
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            part = texts[start : start + _TEXTS_AT_ONCE]
+            # The scope is the first value, so the texts are counted from the second.
+            held = " OR ".join(
+                f"(e.speaker = 'assistant' AND instr(e.content, ?{n})) OR instr(e.preceding, ?{n})"
+                for n in range(2, len(part) + 2)
+            )
+            records = self._evidence(f"AND (e.speaker = 'assistant' OR e.preceding IS NOT NULL) AND ({held})", *part)
+            found.update((record.id, record) for record in records)
+        return list(found.values())
 
     def mentioning(self, terms: Sequence[str]) -> tuple[list[MemoryRecord], list[Evidence]]:
         wanted = [term for term in terms if len(stems(term)) == 1]
