@@ -156,7 +156,7 @@ def _read_turn(reading: _Reading, describe: _Describe) -> tuple[list[Proposal], 
     message = reading.turn.evidence.content
     for index, span in enumerate(reading.turn.sentences):
         reason = _reason(reading, span)
-        riders = _riders(reading, span) if reason in _WITH_RIDERS else []
+        riders = _riders(reading, span, describe) if reason in _WITH_RIDERS else []
         likely = describe(reading.turn.text(span), message) if reason is None or reason in _OPEN else None
         if (
             not riders
@@ -200,7 +200,7 @@ def _segments(reading: _Reading, span: Span) -> list[int]:
     return [i for i, part in enumerate(reading.turn.segments) if span.start <= part.start and part.end <= span.end]
 
 
-def _riders(reading: _Reading, span: Span) -> list[tuple[tuple[int, ...], Span | None]]:
+def _riders(reading: _Reading, span: Span, describe: _Describe) -> list[tuple[tuple[int, ...], Span | None]]:
     """Clauses of a question or an order that state something by themselves, adjacent ones together."""
     language = reading.language
     indexes = _segments(reading, span)
@@ -215,13 +215,19 @@ def _riders(reading: _Reading, span: Span) -> list[tuple[tuple[int, ...], Span |
         )
         if mostly_within(reading.turn.evidence.content, part, reading.quoted):
             continue
-        if not is_plain_statement(folded, language, someone):
+        if not is_plain_statement(folded, language, someone) and not _tells(reading, part, describe):
             continue
         if groups and groups[-1][-1] == index - 1:
             groups[-1] = (*groups[-1], index)
         else:
             groups.append((index,))
     return [(group, None) for group in groups]
+
+
+def _tells(reading: _Reading, span: Span, describe: _Describe) -> bool:
+    """Whether the model is sure enough that a part of a message tells something lasting."""
+    likely = describe(reading.turn.text(span), reading.turn.evidence.content)
+    return likely is not None and likely.nothing <= load_thresholds()["tells_nothing"]
 
 
 def _statements(reading: _Reading, span: Span) -> list[tuple[tuple[int, ...], Span | None]]:
