@@ -17,11 +17,16 @@ from memwell.builtin.question import BuiltinQuestionReader
 from memwell.builtin.ranking import load_weights
 from memwell.builtin.rules import RuleJudge
 from memwell.builtin.system import SystemClock, TimeOrderedIds, cache_budget
+from memwell.engine.correcting import Correcting
 from memwell.engine.faults import Reach, pass_by
+from memwell.engine.forgetting import Forgetting
 from memwell.engine.forming import Forming
+from memwell.engine.governing import Governing
 from memwell.engine.jobs import Jobs
 from memwell.engine.maintaining import Maintaining
 from memwell.engine.managing import Managing
+from memwell.engine.observing import Observing
+from memwell.engine.portable import Portable
 from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge, Store
 from memwell.engine.reading import Reading
 from memwell.engine.recall import Recall
@@ -49,6 +54,11 @@ class Engine:
     recall: Recall
     reading: Reading
     managing: Managing
+    governing: Governing
+    correcting: Correcting
+    forgetting: Forgetting
+    portable: Portable
+    observing: Observing
     maintaining: Maintaining
     worker: Worker
     probes: tuple[Probe, ...] = ()
@@ -120,6 +130,11 @@ def open_engine(
         recall=Recall(store, embedder, BuiltinQuestionReader(languages), clock, weights or load_weights()),
         reading=Reading(store, clock),
         managing=Managing(store, embedder, clock, ids),
+        governing=Governing(store, clock, ids),
+        correcting=Correcting(store, embedder, clock, ids),
+        forgetting=Forgetting(store, embedder, clock, ids),
+        portable=Portable(store, embedder, clock, ids),
+        observing=Observing(store, embedder, clock, ids),
         maintaining=maintaining,
         worker=Worker(store, jobs, owners, maintaining.reindex_some if found.embedder is not None else never),
         probes=found.probes,

@@ -9,9 +9,10 @@ from datetime import timedelta
 
 import pytest
 
-from memwell.domain.changes import Changes, Named, named_ids, resolve
+from memwell.domain.changes import Changes
 from memwell.domain.evidence import EvidenceStatus, Speaker
 from memwell.domain.memory import Kind, Links, MemoryRecord, Source, State
+from memwell.domain.named import Named, named_ids
 from memwell.domain.plan import (
     AddEvidence,
     AddMemory,
@@ -24,6 +25,7 @@ from memwell.domain.plan import (
     Unit,
     Vector,
 )
+from memwell.domain.resolve import resolve
 from memwell.errors import EvidenceConflictError, PlanRejectedError, PreconditionError
 from memwell.testing.doubles import BOB, START, make_evidence, make_memory, make_plan
 
@@ -84,9 +86,9 @@ def test_an_empty_plan_moves_nothing() -> None:
         ("is not in this scope", [AddMemory(replace(OLD, id="m", sources=(Source("ev_9", 0, 1, START),)))]),
         ("cites characters 0..99", [AddMemory(replace(OLD, id="m", sources=(Source("ev_1", 0, 99, START),)))]),
         ("cites characters 3..3", [AddMemory(replace(OLD, id="m", sources=(Source("ev_1", 3, 3, START),)))]),
-        ("empty or not at the start", [AddMemory(replace(OLD, id="m", content=" "))]),
-        ("empty or not at the start", [AddMemory(replace(OLD, id="m", revision=2))]),
-        ("empty or not at the start", [AddMemory(replace(OLD, id="m", state=State.ENDED))]),
+        ("is empty", [AddMemory(replace(OLD, id="m", content=" "))]),
+        ("is not at the start of its life", [AddMemory(replace(OLD, id="m", revision=2))]),
+        ("is not at the start of its life", [AddMemory(replace(OLD, id="m", state=State.ENDED))]),
         ("ends before it begins", [AddMemory(replace(OLD, id="m", valid_until=START - DAY))]),
         ("outside 0..1", [AddMemory(replace(OLD, id="m", formation=replace(OLD.formation, confidence=1.5)))]),
         ("is current but superseded", [AddMemory(replace(OLD, id="m", links=Links(superseded_by=("mem_1",))))]),
@@ -122,7 +124,7 @@ def test_an_empty_plan_moves_nothing() -> None:
             [IndexRecord(Unit.MEMORY, "mem_1", "m", (Vector(0, 1, array("f", [math.nan]).tobytes()),))],
         ),
         (
-            "differ in length",
+            "differs in length",
             [IndexRecord(Unit.MEMORY, "mem_1", "m", (Vector(0, 1, b"\0" * 8), Vector(0, 1, b"\0" * 4)))],
         ),
     ],

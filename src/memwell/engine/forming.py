@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from memwell.domain.decision import Candidate, Decision
-from memwell.domain.evidence import Evidence, EvidenceStatus, Speaker
+from memwell.domain.evidence import Evidence, Speaker, Target
 from memwell.domain.jobs import Job
 from memwell.domain.plan import FinishJob, IndexRecord, MarkFormed, Operation, Plan, Request, Unit
+from memwell.domain.rights import interpretable
 from memwell.domain.scope import Scope
 from memwell.domain.segments import clauses, sentences
 from memwell.engine.calls import Errand, PassingNotes, on_behalf, target_of
@@ -131,17 +132,14 @@ class Forming:
             fresh = [
                 record
                 for record in evidence
-                if record.id not in done
-                and record.speaker.supports_memories
-                and record.permissions.infer
-                and record.status is EvidenceStatus.ACTIVE
+                if record.id not in done and record.speaker.supports_memories and interpretable(record, Target.LOCAL)
             ]
             if not fresh:
                 return _Extracted((), (), (), resent=bool(done))
             limit = len(evidence) + 2 * CONTEXT_TURNS
             before = view.recent(material.scope, material.session_id, before=fresh[0].occurred_at, limit=limit)
         # What was stored later is left out, so that another attempt asks the same and finds the answer it has.
-        context = [record for record in before if record.id < fresh[0].id and record.speaker is Speaker.USER]
+        context = [record for record in before if record.id < fresh[0].id and _tells(record)]
         turns = tuple(self._turn(record) for record in fresh)
         extraction = self.extractor.extract(turns, context[-CONTEXT_TURNS:])
         candidates = tuple(compile_candidates(turns, extraction.proposals))
@@ -159,7 +157,7 @@ class Forming:
             indexable_memory(memory_id, candidate) for memory_id, candidate in zip(memory_ids, candidates, strict=True)
         ]
         target = target_of(self.embedder)
-        stays = {turn.evidence.id for turn in extracted.turns if not turn.evidence.permissions.allows(target)}
+        stays = {turn.evidence.id for turn in extracted.turns if not interpretable(turn.evidence, target)}
         sources = [indexable_evidence(turn.evidence) for turn in extracted.turns if turn.evidence.id not in stays]
         sent = [
             item
@@ -248,7 +246,7 @@ class Forming:
 
     def _judge_of(self, source: Evidence) -> Judge:
         """The judge; the local one for what may not go where the judge is."""
-        return self.judge if source.permissions.allows(target_of(self.judge)) else self.local_judge or self.judge
+        return self.judge if interpretable(source, target_of(self.judge)) else self.local_judge or self.judge
 
     def _verdicts(self, judge: Judge, comparisons: Sequence[Comparison]) -> list[Verdict]:
         """Verdicts in order; the judge sees only what routing leaves open."""
@@ -260,6 +258,11 @@ class Forming:
             verdicts[i] = verdict
         # Too few or too many are left standing, for ``settle`` to refuse.
         return [verdict for verdict in (*verdicts, *judged[len(left) :]) if verdict is not None]
+
+
+def _tells(record: Evidence) -> bool:
+    """Whether extraction may read ``record`` beside the turns it is asked about."""
+    return record.speaker is Speaker.USER and interpretable(record, Target.LOCAL)
 
 
 def _groups(candidates: Sequence[Candidate]) -> Iterator[list[int]]:

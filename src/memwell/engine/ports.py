@@ -20,6 +20,7 @@ from memwell.domain.scope import Scope
 from memwell.domain.validity import Validity
 from memwell.engine.calls import Spending
 from memwell.engine.queue import Queue
+from memwell.engine.traces import Traces
 
 Matrix = NDArray[np.float32]
 
@@ -98,6 +99,7 @@ class PageQuery:
         after: cursor, ``(recorded_at, id)`` of the last row of the page before.
         said_from, said_until: half-open bounds on ``memory_at``.
         live_at: leave out those whose validity has ended by then.
+        target: leave out those that may not be read there; ``None``: read them all.
     """
 
     scope: Scope
@@ -108,6 +110,7 @@ class PageQuery:
     said_until: datetime | None = None
     live_at: datetime | None = None
     after: tuple[datetime, str] | None = None
+    target: Target | None = None
 
 
 class View(Protocol):
@@ -158,6 +161,9 @@ class View(Protocol):
     def outcome(self, scope: Scope, request_id: str) -> tuple[str, Mapping[str, Any] | None] | None:
         """``(input_hash, outcome)`` journalled for a request; the outcome is ``None`` while it is unfinished."""
 
+    def traces(self, scope: Scope) -> Traces:
+        """Where the words of the scope's records have gone, and what was done to them."""
+
     def unindexed(self, unit: Unit, model: str, limit: int, target: Target = Target.LOCAL) -> list[str]:
         """Ids of up to ``limit`` records that lack vectors of ``model`` and may go to ``target``, where that model is.
 
@@ -166,9 +172,9 @@ class View(Protocol):
 
     def stats(self) -> Mapping[str, Any]:
         """Whole-store figures: ``scopes, evidence, unformed, memories, indexable, by_state, ledger, bytes,
-        schema, staying, jobs, models``; ``staying`` counts the indexable that may not leave this machine, ``jobs``
-        the unfinished ones by state, ``models`` gives the ``dimensions`` of each and how many ``memories`` and
-        ``evidence`` it has indexed.
+        schema, cleanup, staying, jobs, models``; ``cleanup`` is ``pending`` where ``Store.clean`` is due, else
+        ``complete``; ``staying`` counts the indexable that may not leave this machine, ``jobs`` the unfinished ones by
+        state, ``models`` gives the ``dimensions`` of each and how many ``memories`` and ``evidence`` it has indexed.
         """
 
 
@@ -191,7 +197,8 @@ class Store(Protocol):
         Raises:
             PreconditionError: the scope's epoch or a record's revision has moved on.
             IdempotencyConflictError: the request id is known with another input hash.
-            EvidenceConflictError, PlanRejectedError: see ``changes.resolve``.
+            CommandConflictError: the command id is known with another input.
+            EvidenceConflictError, PlanRejectedError: see ``resolve.resolve``.
             StoreBusyError: another planner holds the scope lock, or the file stays locked.
             StorageError: the store cannot be written; nothing was.
         """
@@ -204,6 +211,9 @@ class Store(Protocol):
 
     def rebuild(self) -> None:
         """Drop the keyword index and derived rows and make them again from the records, to equal content."""
+
+    def clean(self) -> bool:
+        """Remove what erasing left behind in logs and indexes; whether nothing is left, so that no retry is due."""
 
     def check(self) -> list[str]:
         """Problems found by a whole check of integrity and invariants; empty when sound."""

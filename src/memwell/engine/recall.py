@@ -12,6 +12,7 @@ from memwell.domain.evidence import Evidence, Target
 from memwell.domain.lens import Lens, sees_memory
 from memwell.domain.memory import Kind, Layer, MemoryRecord, Span, State
 from memwell.domain.plan import Unit
+from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
 from memwell.domain.text import checked_text, terms
 from memwell.engine.calls import OUTAGES, Errand, on_behalf
@@ -39,7 +40,7 @@ from memwell.engine.ranking import (
     shown_score,
     turn_scores,
 )
-from memwell.engine.reading import known_then, quotes_of, readable
+from memwell.engine.reading import known_then, quotes_of
 from memwell.engine.results import SearchResult
 from memwell.engine.vectors import checked, windows
 from memwell.engine.weights import Weights

@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 from itertools import groupby
 
-from memwell.domain.evidence import Evidence, Speaker, default_permissions
+from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.jobs import Job, JobState
 from memwell.domain.plan import AddEvidence, AddJob, Plan, Request
 from memwell.domain.scope import Scope, checked_id
 from memwell.engine.forming import Forming, Material
-from memwell.engine.intake import Incoming, Messages, input_hash, read_messages
+from memwell.engine.intake import Incoming, Messages, input_hash, read_messages, record_of
 from memwell.engine.jobs import Jobs
 from memwell.engine.outcome import replayed_result
 from memwell.engine.ports import Clock, Ids, Store, View
@@ -53,6 +53,7 @@ class Remember:
         at: str | datetime | None = None,
         request_id: str | None = None,
         wait: bool = True,
+        dependencies: Sequence[str] = (),
     ) -> WriteResult:
         """Keep ``messages`` as evidence and form memories from them.
 
@@ -61,6 +62,7 @@ class Remember:
             at: when they were said; now where neither it nor the message says so.
             request_id: makes the call idempotent: the same id and input give the first result again.
             wait: form at once; otherwise a job is stored with the evidence, and the result is pending.
+            dependencies: ids of memories and evidence that the assistant's messages were made from.
 
         Raises:
             InputError, EvidenceConflictError, IdempotencyConflictError: nothing was stored.
@@ -79,7 +81,7 @@ class Remember:
             if first is not None:
                 return first
         with watch.step("evidence"):
-            evidence, job = self._keep(scope, session_id, incoming, request, wait)
+            evidence, job = self._keep(scope, session_id, incoming, request, wait, tuple(dict.fromkeys(dependencies)))
         if job is None:
             result = self.forming.form(Material(scope, session_id, evidence, request), watch)
         elif wait and (held := self.store.queue.claim_one(job.id, self.jobs.owner())) is not None:
@@ -133,7 +135,13 @@ class Remember:
         return None if known[1] is None else replayed_result(view, known[1], request.id)
 
     def _keep(
-        self, scope: Scope, session_id: str, incoming: Sequence[Incoming], request: Request | None, wait: bool
+        self,
+        scope: Scope,
+        session_id: str,
+        incoming: Sequence[Incoming],
+        request: Request | None,
+        wait: bool,
+        dependencies: tuple[str, ...],
     ) -> tuple[tuple[Evidence, ...], Job | None]:
         """Store the evidence, with a job where one is needed, in its own transaction; both as stored."""
         now = self.clock.now()
@@ -141,7 +149,7 @@ class Remember:
         with self.store.view() as view:
             preceding = self._preceding(view, scope, session_id, incoming, now)
         records = [
-            self._record(scope, session_id, message, number, plan_id, request, now)
+            record_of(self.ids.new("ev"), scope, session_id, message, number, plan_id, request, now)
             for number, message in enumerate(incoming)
         ]
         if records and preceding is not None:
@@ -150,15 +158,17 @@ class Remember:
         job = None
         if forms and (self.durable or not wait):
             job = self._job(scope, session_id, records, request, now, wait)
-        jobs = () if job is None else (AddJob(job),)
-        operations = (*(AddEvidence(record) for record in records), *jobs)
+        evidence = (
+            AddEvidence(record, dependencies if record.speaker is Speaker.ASSISTANT else ()) for record in records
+        )
+        operations = (*evidence, *(() if job is None else (AddJob(job),)))
         plan = Plan(plan_id, scope, now, operations, request=request)
         applied = self.store.apply(plan)
         stored_ids = [applied.evidence.get(record.id, record.id) for record in records]
         with self.store.view() as view:
             stored = view.evidence(stored_ids)
-        evidence = tuple(stored[record_id] for record_id in dict.fromkeys(stored_ids))
-        return evidence, None if job is None else self.store.queue.job(job.id)
+        kept = tuple(stored[record_id] for record_id in dict.fromkeys(stored_ids))
+        return kept, None if job is None else self.store.queue.job(job.id)
 
     def _job(
         self,
@@ -193,39 +203,6 @@ class Remember:
             return None
         last = view.recent(scope, session_id, before=incoming[0].said_at or now, limit=1)
         return last[0].content if last and last[0].speaker is Speaker.ASSISTANT else None
-
-    def _record(
-        self,
-        scope: Scope,
-        session_id: str,
-        message: Incoming,
-        number: int,
-        plan_id: str,
-        request: Request | None,
-        now: datetime,
-    ) -> Evidence:
-        if message.message_id is not None:
-            origin = f"message:{session_id}:{message.message_id}"
-        elif request is not None:
-            origin = f"request:{request.id}:{number}"
-        else:
-            origin = f"write:{plan_id}:{number}"
-        offset = message.utc_offset_minutes
-        return Evidence(
-            id=self.ids.new("ev"),
-            scope=scope,
-            origin=origin,
-            speaker=message.speaker,
-            content=message.content,
-            occurred_at=message.said_at or now,
-            recorded_at=now,
-            session_id=session_id,
-            message_id=message.message_id,
-            name=message.name,
-            preceding=message.preceding,
-            permissions=default_permissions(message.speaker),
-            metadata={} if offset is None else {"utc_offset_minutes": offset},
-        )
 
 
 def _pending(evidence: Sequence[Evidence], job: Job, request: Request | None) -> WriteResult:

@@ -13,8 +13,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
-from memwell.domain.evidence import Evidence, Speaker, Target
+from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.memory import FormedBy, Kind, Polarity, Span
+from memwell.domain.rights import interpretable
 from memwell.domain.segments import sentences
 from memwell.domain.text import fold
 from memwell.engine.compile import CONFIRMATION_CHARS
@@ -129,8 +130,7 @@ class ChatExtractor:
         )
 
     def _may_read(self, record: Evidence) -> bool:
-        target = self._model.endpoint.target
-        return target is Target.LOCAL or record.permissions.allows(target)
+        return interpretable(record, self._model.endpoint.target)
 
     def _ask(self, packet: _Packet) -> Extraction:
         def read(answer: Any, last: bool) -> Extraction:

@@ -7,6 +7,7 @@ from memwell.domain.scope import Scope
 from memwell.engine.calls import Call
 from memwell.errors import (
     BudgetError,
+    CommandConflictError,
     IdempotencyConflictError,
     InputError,
     PlanRejectedError,
@@ -55,4 +56,11 @@ def over_budget(call: Call, spent: int, limit: int) -> BudgetError:
     return BudgetError(
         f"{spent:,} of {limit:,} tokens are spent today, and this call of {call.model} may take {wanted:,}",
         remedy="the evidence is kept; wait for the next (UTC) day, or raise budget.tokens_per_day",
+    )
+
+
+def other_command(command_id: str) -> CommandConflictError:
+    return CommandConflictError(
+        f"command_id {command_id!r} was used before for another command",
+        remedy="use a new command_id for a new command",
     )

@@ -18,6 +18,12 @@ def index_text(scope: int, terms: Iterable[str]) -> str:
     return " ".join(marked(scope, term) for term in terms)
 
 
+def quoted(term: str) -> str:
+    """``term`` as a query of the full-text index."""
+    escaped = term.replace('"', '""')
+    return f'"{escaped}"'
+
+
 def term_matches(
     connection: sqlite3.Connection, scope: int, unit: Unit, terms: Sequence[str], numbers: Numbers, *, held: int
 ) -> list[NDArray[np.intp]]:
@@ -41,10 +47,9 @@ def term_matches(
 def _holding(connection: sqlite3.Connection, unit: Unit, term: str, limit: int) -> Numbers:
     """The numbers of at most ``limit`` records that hold a marked term, ascending; of all if it is -1."""
     table = f"{unit.value}_words"
-    quoted = term.replace('"', '""')
     # One text instead of a row each: most of the time would go into the rows.
     query = f"SELECT group_concat(rowid) FROM (SELECT rowid FROM {table} WHERE {table} MATCH ? LIMIT ?)"
-    listed: str | None = connection.execute(query, (f'"{quoted}"', limit)).fetchone()[0]
+    listed: str | None = connection.execute(query, (quoted(term), limit)).fetchone()[0]
     return np.zeros(0, np.int64) if listed is None else np.fromstring(listed, np.int64, sep=",")
 
 

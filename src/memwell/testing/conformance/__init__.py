@@ -7,6 +7,7 @@
 Each case gets an empty store, works through the public port alone, and ends with ``store.check() == []``.
 """
 
+from memwell.testing.conformance.governing import GoverningCases
 from memwell.testing.conformance.jobs import JobCases
 from memwell.testing.conformance.plans import PlanCases
 from memwell.testing.conformance.reading import ReadingCases
@@ -15,7 +16,7 @@ from memwell.testing.conformance.sharing import SharingCases
 from memwell.testing.conformance.words import WordCases
 
 
-class StoreConformance(JobCases, PlanCases, ReadingCases, SearchingCases, SharingCases, WordCases):
+class StoreConformance(GoverningCases, JobCases, PlanCases, ReadingCases, SearchingCases, SharingCases, WordCases):
     """All cases. Subclass it with a name that starts with ``Test`` and give it ``open_store``."""
 
 

@@ -66,6 +66,7 @@ def doctor(
                 memory.resume()
                 memory.rebuild()
                 memory.reindex()
+                memory.clean()
             checks += _examine(memory)
     except MemwellError as error:
         checks.append(Check("store", False, error.message, error.remedy))
@@ -103,9 +104,14 @@ def _examine(memory: Memory) -> list[Check]:
         ),
         *([_unformed(left, repair)] if (left := figures.figures["unformed"] - _in_jobs(memory)) > 0 else []),
         *([_dead(dead)] if (dead := figures.figures["jobs"].get("dead", 0)) else []),
+        *([] if figures.figures["cleanup"] == "complete" else [_uncleaned(repair)]),
         *(Check("integrity", False, problem, f"{repair}; if it stays, restore a copy") for problem in problems),
         *([] if problems else [Check("integrity", True, "sound")]),
     ]
+
+
+def _uncleaned(repair: str) -> Check:
+    return Check("erasure", False, "traces of erased words may be left in the store's files", repair)
 
 
 def _unformed(count: int, repair: str) -> Check:
