@@ -19,7 +19,8 @@ from memwell.domain.memory import Kind, Links, Source, State
 from memwell.domain.plan import AddEvidence, AddMemory, AddSources, MarkFormed, Operation, Plan, Request, Retire, Unit
 from memwell.domain.text import query_terms
 from memwell.domain.validity import Validity
-from memwell.engine.ports import PageQuery, PoolEntry, PoolQuery, Store
+from memwell.engine.ports import Store
+from memwell.engine.queries import PageQuery, PoolEntry, PoolQuery
 from memwell.errors import MemwellError
 from memwell.storage.memory import MemoryStore
 from memwell.storage.sqlite import SqliteStore

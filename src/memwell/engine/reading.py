@@ -13,7 +13,8 @@ from memwell.domain.lens import as_known
 from memwell.domain.memory import Kind, Links, MemoryRecord, State
 from memwell.domain.scope import Scope
 from memwell.engine.items import Quote
-from memwell.engine.ports import Clock, PageQuery, Store, View
+from memwell.engine.ports import Clock, Store, View
+from memwell.engine.queries import PageQuery
 from memwell.engine.results import Explanation, Page
 from memwell.errors import InputError, NotFoundError
 

@@ -18,7 +18,8 @@ from memwell.domain.memory import MemoryRecord, State, Transition
 from memwell.domain.plan import Unit
 from memwell.domain.scope import Scope
 from memwell.domain.validity import Validity
-from memwell.engine.ports import Matrix, PageQuery, PoolEntry, PoolQuery
+from memwell.engine.ports import Matrix
+from memwell.engine.queries import PageQuery, PoolEntry, PoolQuery
 from memwell.storage.memory.rows import Rows
 from memwell.storage.refusals import other_shape
 from memwell.storage.signals import Floats, best, episodes, keyword_share, with_context
