@@ -310,17 +310,16 @@ _PREFIX = {Unit.MEMORY: "mem", Unit.EVIDENCE: "ev"}
 
 
 def _same_pool(found: list[PoolEntry], expected: list[PoolEntry]) -> None:
-    assert [_apart_from_scores(entry) for entry in found] == [_apart_from_scores(entry) for entry in expected]
+    def alike(entries: list[PoolEntry]) -> list[PoolEntry]:
+        return [entry._replace(similarity=0.0, keyword=0.0, episode=0) for entry in entries]
+
+    assert alike(found) == alike(expected)
     for entry, wanted in zip(found, expected, strict=True):
         assert entry.similarity == pytest.approx(wanted.similarity, abs=1e-5)
         assert entry.keyword == pytest.approx(wanted.keyword, rel=1e-6)
     # Episodes are cut in the same places, whatever their numbers.
     both = {(entry.episode, wanted.episode) for entry, wanted in zip(found, expected, strict=True)}
     assert len(both) == len({entry.episode for entry in found}) == len({entry.episode for entry in expected})
-
-
-def _apart_from_scores(entry: PoolEntry) -> PoolEntry:
-    return entry._replace(similarity=0, keyword=0, episode=0)
 
 
 TestTwoStores = TwoStores.TestCase
