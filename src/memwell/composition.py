@@ -16,7 +16,7 @@ from memwell.builtin.model.decide import bundled_model
 from memwell.builtin.question import BuiltinQuestionReader
 from memwell.builtin.ranking import load_weights
 from memwell.builtin.rules import RuleJudge
-from memwell.builtin.system import SystemClock, TimeOrderedIds
+from memwell.builtin.system import SystemClock, TimeOrderedIds, cache_budget
 from memwell.engine.maintaining import Maintaining
 from memwell.engine.managing import Managing
 from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge, Store
@@ -76,7 +76,7 @@ def open_engine(
     extractor = extractor or BuiltinExtractor(languages, model)
     judge = judge or (BuiltinJudge(model, RuleJudge(languages)) if model else RuleJudge(languages))
     location = settings.store_path.expanduser()
-    store = SqliteStore(location, clock=clock)
+    store = SqliteStore(location, clock=clock, cache_bytes=cache_budget())
     return Engine(
         settings=settings,
         location=str(location),

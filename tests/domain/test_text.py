@@ -137,3 +137,18 @@ def test_a_normal_form_ignores_case_and_spacing(text: str) -> None:
 )
 def test_scripts_are_told_apart(text: str, unspaced: bool) -> None:
     assert is_unspaced(text) is unspaced
+
+
+def test_control_characters_other_than_tab_and_line_ends_are_refused() -> None:
+    controls = [chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) == "Cc"]
+    for char in controls:
+        if char in "\t\n\r":
+            assert checked_text("content", f"a{char}b") == f"a{char}b"
+        else:
+            with pytest.raises(InputError, match=f"U\\+{ord(char):04X} at character 1"):
+                checked_text("content", f"a{char}b")
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_plain_text_is_folded_as_any_other(text: str) -> None:
+    assert fold(text) == fold(text + "茶").removesuffix("茶")

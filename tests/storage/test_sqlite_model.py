@@ -259,18 +259,19 @@ class TwoStores(RuleBasedStateMachine):
         vector = None if text is None else model.query(text)
         terms = query_terms(words)
         query = PoolQuery(lens, 99, model.model, vector, terms, periods, positions, *shares)
+        ranked = replace(query, periods=(), positions=())
         with self.model.view() as view:
-            expected = view.pool(scope, unit, query)
+            expected, contenders = view.pool(scope, unit, query), view.pool(scope, unit, ranked)
             count = view.count(scope, lens)
         for store in (self.sqlite, self.other):
             with store.view() as view:
                 found = view.pool(scope, unit, query)
                 assert view.count(scope, lens) == count
-                best = view.pool(scope, unit, replace(query, limit=limit, periods=(), positions=()))
+                best = view.pool(scope, unit, replace(ranked, limit=limit))
             _same_pool(found, expected)
             for score in ("similarity", "keyword"):
                 # Where scores differ in the last digit only, the stores may keep another record of equal rank.
-                top = sorted((getattr(entry, score) for entry in expected), reverse=True)[:limit]
+                top = sorted((getattr(entry, score) for entry in contenders), reverse=True)[:limit]
                 kept = sorted((getattr(entry, score) for entry in best), reverse=True)[:limit]
                 assert [max(value, 0) for value in kept] == pytest.approx([max(value, 0) for value in top], abs=1e-5)
 
@@ -308,7 +309,6 @@ _PREFIX = {Unit.MEMORY: "mem", Unit.EVIDENCE: "ev"}
 
 
 def _same_pool(found: list[PoolEntry], expected: list[PoolEntry]) -> None:
-
     def alike(entries: list[PoolEntry]) -> list[PoolEntry]:
         return [entry._replace(similarity=0.0, keyword=0.0, episode=0) for entry in entries]
 

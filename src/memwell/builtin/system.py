@@ -1,4 +1,4 @@
-"""The machine's clock, and ids that sort by the time they were made."""
+"""The machine: its clock, its memory, and ids that sort by the time they were made."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ import secrets
 import threading
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 
+_CACHE_SHARE = 4
+_LEAST_CACHE = 512 * 1024 * 1024
+# Where Linux says what a container may use; "max" or no such file where there is no limit.
+_CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _RANDOM_BITS = 80
 _CHARS = 26
@@ -18,6 +23,21 @@ class SystemClock:
 
     def now(self) -> datetime:
         return datetime.now(UTC)
+
+
+def cache_budget(limit: Path = _CONTAINER_LIMIT) -> int:
+    """Bytes that may be kept in memory for the next question: a quarter of what this process can have, at least 512 MB.
+
+    Args:
+        limit: file with the container's limit in bytes.
+    """
+    available = 0
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    text = limit.read_text("ascii").strip() if limit.is_file() else ""
+    if text.isdigit():
+        available = min(available, int(text))
+    return max(available // _CACHE_SHARE, _LEAST_CACHE)
 
 
 class TimeOrderedIds:

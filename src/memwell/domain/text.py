@@ -12,7 +12,8 @@ MAX_TEXT_BYTES = 1_048_576
 _UNSPACED = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f\u3040-\u30ff\uac00-\ud7af"
 _TOKEN = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
 _UNSPACED_CHAR = re.compile(rf"[{_UNSPACED}]")
-_ALLOWED_CONTROLS = "\t\n\r"
+# Control characters other than tab and line ends.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 # Marks above Latin, Greek and Cyrillic letters are dropped; in other scripts they tell words apart.
 _LAST_FOLDED_BASE = "\u052f"
 
@@ -46,18 +47,19 @@ def checked_text(what: str, text: object, *, max_bytes: int = MAX_TEXT_BYTES) ->
             remedy="split it into several messages",
             code="text_too_long",
         )
-    for position, char in enumerate(text):
-        if unicodedata.category(char) == "Cc" and char not in _ALLOWED_CONTROLS:
-            raise InputError(
-                f"{what} has the control character U+{ord(char):04X} at character {position}",
-                remedy="remove control characters other than tab and line ends",
-                code="control_character",
-            )
+    if control := _CONTROL.search(text):
+        raise InputError(
+            f"{what} has the control character U+{ord(control[0]):04X} at character {control.start()}",
+            remedy="remove control characters other than tab and line ends",
+            code="control_character",
+        )
     return text
 
 
 def fold(text: str) -> str:
     """Fold width, case and Latin, Greek and Cyrillic accents: ``"Ｃafé"`` becomes ``"cafe"``."""
+    if text.isascii():
+        return text.lower()
     kept: list[str] = []
     base = ""
     for char in unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold()):

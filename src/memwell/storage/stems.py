@@ -32,10 +32,20 @@ def _tokenizer() -> _Tokenizer:
     return _Tokenizer()
 
 
+def marked(scope: int, term: str) -> str:
+    """``term`` as the keyword index holds it for the scope of that number.
+
+    So each scope has lists of its own, and looking a word up costs the same however many other scopes hold it. What
+    stands before a word has no vowel, so that it hardly ever changes its stem: the Porter algorithm goes by vowels.
+    """
+    return f"s{scope}s{term}"
+
+
 @lru_cache(maxsize=65_536)
 def stems(term: str) -> tuple[str, ...]:
     """What a term is indexed as: mostly one stem; none where SQLite knows no letter of it."""
-    return _tokenizer().stems(term)
+    first, *others = _tokenizer().stems(marked(0, term))
+    return tuple(stem for stem in (first.removeprefix(marked(0, "")), *others) if stem)
 
 
 def stems_of(terms: Iterable[str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from memwell.builtin.model.session import open_session, session_options
+from memwell.builtin.model.session import open_session, runtime, session_options
 from memwell.builtin.model.weights import EncoderWeights
 from memwell.engine.ports import Matrix
 
@@ -84,8 +84,7 @@ def _initializers(weights: EncoderWeights) -> Iterator[tuple[str, np.ndarray]]:
 
 def _session(weights: EncoderWeights) -> tuple[Any, list[Any]]:
     """A session on the graph, and the values that it reads."""
-    import onnxruntime
-
+    onnxruntime = runtime()
     options = session_options()
     # The graph is written as it is to run: looking for a better one costs more than it brings.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL

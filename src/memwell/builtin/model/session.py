@@ -12,11 +12,17 @@ _MOST_THREADS = 4
 _ERRORS = 3
 
 
-def session_options() -> Any:
-    """``onnxruntime.SessionOptions`` for a guest on someone's machine: few threads, quiet, nothing kept."""
+def runtime() -> Any:
+    """The ``onnxruntime`` module. From its import on it would report its use to its makers and keep a file about it."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
 
-    options = onnxruntime.SessionOptions()
+    return onnxruntime
+
+
+def session_options() -> Any:
+    """``onnxruntime.SessionOptions`` for a guest on someone's machine: few threads, quiet, nothing kept."""
+    options = runtime().SessionOptions()
     options.log_severity_level = _ERRORS
     options.intra_op_num_threads = min(_MOST_THREADS, _cores())
     # Threads that spin while they wait fight over the cores as soon as anything else runs.
@@ -28,10 +34,8 @@ def session_options() -> Any:
 
 def open_session(graph: Traversable, options: Any) -> Any:
     """An ``onnxruntime.InferenceSession`` on a graph file."""
-    import onnxruntime
-
     with as_file(graph) as path:
-        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        return runtime().InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
 def _cores() -> int:

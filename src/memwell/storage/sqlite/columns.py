@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,23 +33,33 @@ _CURRENT = _STATE_CODES[State.CURRENT.value]
 _KINDS = tuple(Kind)
 _KIND_CODES = {kind.value: code for code, kind in enumerate(_KINDS)}
 
-# readable: 2 where local reading is allowed by every source, plus 1 where cloud reading is.
-_MEMORIES = """
-SELECT m.no, m.changed, m.state, m.kind, m.valid_from, m.valid_until, m.recorded_at, m.muted_at IS NOT NULL,
-    (SELECT min(e.status = 'active' AND e.local) * 2 + min(e.status = 'active' AND e.cloud)
-     FROM sources s JOIN evidence e ON e.no = s.evidence WHERE s.memory = m.no),
+
+def _code(column: str, codes: Mapping[str, int]) -> str:
+    """SQL for the code of the text in ``column``."""
+    return f"CASE {column} {' '.join(f'WHEN {value!r} THEN {code}' for value, code in codes.items())} END"
+
+
+# Values come out ready for their columns. readable: 2 where local reading is allowed by every source, plus 1 where
+# cloud reading is; all of it where there is no source.
+_MEMORIES = f"""
+SELECT m.no, m.changed, {_code("m.state", _STATE_CODES)}, {_code("m.kind", _KIND_CODES)},
+    m.valid_from, coalesce(m.valid_until, {NEVER}), m.recorded_at, m.muted_at IS NOT NULL,
+    coalesce((SELECT min(e.status = 'active' AND e.local) * 2 + min(e.status = 'active' AND e.cloud)
+     FROM sources s JOIN evidence e ON e.no = s.evidence WHERE s.memory = m.no), 3),
     coalesce(f.session_id, m.session_id), coalesce(f.no, 0), coalesce(f.occurred_at, m.memory_at), m.length,
     m.subject = 'user', m.id, iif(f.speaker = 'user', coalesce(f.name, ''), '')
 FROM memories m
 LEFT JOIN sources first ON first.memory = m.no AND first.position = 0
 LEFT JOIN evidence f ON f.no = first.evidence
 """
-_EVIDENCE = """
-SELECT e.no, e.changed, 'current', 'fact', e.occurred_at, NULL, e.recorded_at, 0,
+_EVIDENCE = f"""
+SELECT e.no, e.changed, {_CURRENT}, {_KIND_CODES[Kind.FACT.value]}, e.occurred_at, {NEVER}, e.recorded_at, 0,
     (e.status = 'active' AND e.local) * 2 + (e.status = 'active' AND e.cloud),
     e.session_id, e.no, e.occurred_at, e.length, 1, e.id, iif(e.speaker = 'user', coalesce(e.name, ''), '')
 FROM evidence e
 """
+# Place of the session among the values.
+_SESSION = 9
 # What assistants and tools said is context and never found by itself.
 _FOUND = "e.speaker IN ('user', 'observed', 'import')"
 _CHANGED = {
@@ -182,18 +193,18 @@ class Columns:
         self._take(connection.execute(_LISTED[self.unit], (json.dumps(numbers.tolist()),)))
 
     def _take(self, found: Iterable[tuple[Any, ...]]) -> None:
-        rows = sorted(self._coded(row) for row in found)
+        rows = sorted(found)
         if not rows:
             return
         last = int(self.no[-1]) if len(self) else 0
-        known = [row for row in rows if row[0] <= last]
-        added = [row for row in rows if row[0] > last]
-        if known:
-            places = self.places([row[0] for row in known])
-            for column, values in zip(self._columns, zip(*known, strict=True), strict=True):
-                column.rows[places] = values
+        added = bisect_right(rows, last, key=_number)
         if added:
-            for column, values in zip(self._columns, zip(*added, strict=True), strict=True):
+            known = self._coded(rows[:added])
+            places = self.places(known[0])
+            for column, values in zip(self._columns, known, strict=True):
+                column.rows[places] = values
+        if added < len(rows):
+            for column, values in zip(self._columns, self._coded(rows[added:]), strict=True):
                 column.extend(values)
 
     def places(self, numbers: Sequence[int] | Numbers) -> NDArray[np.intp]:
@@ -250,25 +261,21 @@ class Columns:
             return np.ones(len(self), np.bool_)
         return _codes_among(self._kind.rows, (_KIND_CODES[kind.value] for kind in kinds), len(_KINDS))
 
-    def _coded(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
-        no, changed, state, kind, valid_from, valid_until, recorded_at, muted, readable, session, *first = row
-        code = self._session_codes.get(session)
-        if code is None:
-            code = self._session_codes[session] = len(self._sessions)
-            self._sessions.append(session)
-        return (
-            no,
-            changed,
-            _STATE_CODES[state],
-            _KIND_CODES[kind],
-            valid_from,
-            NEVER if valid_until is None else valid_until,
-            recorded_at,
-            muted,
-            3 if readable is None else readable,
-            code,
-            *first,
-        )
+    def _coded(self, rows: Sequence[tuple[Any, ...]]) -> list[Sequence[Any]]:
+        """The values of ``rows`` column by column, sessions as numbers."""
+        columns: list[Sequence[Any]] = list(zip(*rows, strict=True))
+        sessions = columns[_SESSION]
+        for name in dict.fromkeys(sessions):
+            if name not in self._session_codes:
+                self._session_codes[name] = len(self._sessions)
+                self._sessions.append(name)
+        columns[_SESSION] = [self._session_codes[name] for name in sessions]
+        return columns
+
+
+def _number(row: tuple[Any, ...]) -> int:
+    number: int = row[0]
+    return number
 
 
 def _codes_among(codes: NDArray[np.int8], wanted: Iterable[int], size: int) -> Mask:

@@ -42,16 +42,20 @@ class Grown:
     def bytes(self) -> int:
         return self._data.nbytes
 
+    def reserve(self, length: int) -> None:
+        """Make room for ``length`` rows."""
+        capacity = -(-length // BLOCK) * BLOCK
+        if capacity > len(self._data):
+            grown = np.zeros(self._shape(capacity), self._data.dtype)
+            grown[: self._length] = self.rows
+            self._data = grown
+
     def extend(self, values: ArrayLike) -> None:
         """Append ``values``, shape ``(n,)`` or ``(n, width)``."""
         added = np.asarray(values, self._data.dtype)
         end = self._length + len(added)
         if end > len(self._data):
             # The first fill is exact, since most scopes are read once and seldom written.
-            capacity = max(end, 2 * len(self._data) if self._length else 0)
-            capacity = -(-capacity // BLOCK) * BLOCK
-            grown = np.zeros(self._shape(capacity), self._data.dtype)
-            grown[: self._length] = self.rows
-            self._data = grown
+            self.reserve(max(end, 2 * len(self._data) if self._length else 0))
         self._data[self._length : end] = added
         self._length = end

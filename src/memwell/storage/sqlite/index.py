@@ -140,9 +140,12 @@ class Part:
 
 
 class _Slot:
+    """An index, the lock for using it, and its size when it was last used, guarded by the cache's lock."""
+
     def __init__(self, index: ScopeIndex) -> None:
         self.lock = Lock()
         self.index = index
+        self.bytes = 0
 
 
 class IndexCache:
@@ -156,6 +159,7 @@ class IndexCache:
         self._budget = budget
         self._guard = Lock()
         self._slots: OrderedDict[tuple[int, Unit], _Slot] = OrderedDict()
+        self._bytes = 0
 
     @contextmanager
     def parts(
@@ -170,12 +174,14 @@ class IndexCache:
             if slot.index.changes <= changes:
                 slot.index.read_on(connection, changes, model)
             yield _parts(connection, slot.index, changes, model)
-        self._trim()
+            size = slot.index.bytes
+        self._trim(slot, size)
 
     def clear(self) -> None:
         """Forget everything; for when the file was rebuilt."""
         with self._guard:
             self._slots.clear()
+            self._bytes = 0
 
     def _slot(self, scope: int, unit: Unit) -> _Slot:
         with self._guard:
@@ -185,12 +191,15 @@ class IndexCache:
             self._slots.move_to_end((scope, unit))
             return slot
 
-    def _trim(self) -> None:
+    def _trim(self, used: _Slot, size: int) -> None:
+        """Note the size of the index just used, and forget those used longest ago until all are within the budget."""
         with self._guard:
-            total = sum(slot.index.bytes for slot in self._slots.values())
-            while total > self._budget and len(self._slots) > 1:
+            if self._slots.get((used.index.scope, used.index.columns.unit)) is used:
+                self._bytes += size - used.bytes
+                used.bytes = size
+            while self._bytes > self._budget and len(self._slots) > 1:
                 _, slot = self._slots.popitem(last=False)
-                total -= slot.index.bytes
+                self._bytes -= slot.bytes
 
 
 def _parts(connection: sqlite3.Connection, index: ScopeIndex, changes: int, model: Model | None) -> list[Part]:

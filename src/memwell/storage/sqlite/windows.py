@@ -15,15 +15,16 @@ from memwell.storage.sqlite.grown import BLOCK, Grown
 
 Blob = bytes
 _GONE = -1
-_CHUNK = 4096
+_CHUNK = 512  # rows read at a time: what they hold stays in the processor's cache
 # OpenBLAS shares products of more values than this among threads; one that must wait for a busy core costs more time
 # than sharing saves.
 _BATCH_VALUES = 8192
 
 _MEMORIES = "SELECT v.record, v.data FROM memories r JOIN memory_vectors v ON v.record = r.no "
 _EVIDENCE = "SELECT v.record, v.data FROM evidence r JOIN evidence_vectors v ON v.record = r.no "
+# In the order of the index, so that nothing has to be sorted: that of the numbers, but for what changed later.
 _BASE = {Unit.MEMORY: _MEMORIES, Unit.EVIDENCE: _EVIDENCE}
-_CHANGED = "WHERE r.scope = ? AND r.changed > ? AND v.model = ? ORDER BY r.no"
+_CHANGED = "WHERE r.scope = ? AND r.changed > ? AND v.model = ? ORDER BY r.changed, r.no"
 _LISTED = "WHERE r.no IN (SELECT value FROM json_each(?)) AND v.model = ? ORDER BY r.no"
 
 
@@ -59,6 +60,8 @@ class Windows:
             dropped = np.isin(self._owner.rows, stale)
             self._gone += int(dropped.sum())
             self._owner.rows[dropped] = _GONE
+        else:
+            self._matrix.reserve(len(columns))
         self._take(columns, connection.execute(_BASE[columns.unit] + _CHANGED, (scope, after, self.model)))
 
     def read_listed(self, connection: sqlite3.Connection, columns: Columns, numbers: Numbers) -> None:
@@ -73,9 +76,10 @@ class Windows:
     def _add(self, columns: Columns, rows: Sequence[tuple[int, Blob]]) -> None:
         self._forget()
         width = self._matrix.rows.shape[1]
-        counts = [len(data) // (4 * width) for _, data in rows]
-        self._matrix.extend(np.frombuffer(b"".join(data for _, data in rows), "<f4").reshape(-1, width))
-        self._owner.extend(np.repeat(columns.places([no for no, _ in rows]), counts))
+        numbers, vectors = zip(*rows, strict=True)
+        counts = [size // (4 * width) for size in map(len, vectors)]
+        self._matrix.extend(np.frombuffer(b"".join(vectors), "<f4").reshape(-1, width))
+        self._owner.extend(np.repeat(columns.places(numbers), counts))
 
     def best(self, vector: Matrix, records: int) -> Matrix:
         """Highest dot product of ``vector`` with any window of each record; ``-inf`` where it has none.

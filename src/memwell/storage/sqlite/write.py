@@ -14,6 +14,7 @@ from memwell.domain.evidence import Evidence
 from memwell.domain.memory import Links, MemoryRecord
 from memwell.domain.plan import IndexRecord, Plan, Unit
 from memwell.storage.refusals import other_dimensions
+from memwell.storage.sqlite.keywords import index_text
 from memwell.storage.sqlite.rows import (
     EVIDENCE_COLUMNS,
     MEMORY_COLUMNS,
@@ -232,8 +233,8 @@ def _digest(content: str, key: bytes) -> bytes | None:
 def add_words(connection: sqlite3.Connection, unit: Unit, rows: Sequence[tuple[int, int, list[str]]]) -> None:
     """Add rows of record number, scope number and terms to the keyword index of ``unit``, and note their lengths."""
     connection.executemany(
-        f"INSERT INTO {unit.value}_words (rowid, scope, words) VALUES (?, ?, ?)",
-        [(no, scope, " ".join(terms)) for no, scope, terms in rows],
+        f"INSERT INTO {unit.value}_words (rowid, words) VALUES (?, ?)",
+        [(no, index_text(scope, terms)) for no, scope, terms in rows],
     )
     table = "memories" if unit is Unit.MEMORY else "evidence"
     lengths = [(len(terms), no) for no, _, terms in rows]

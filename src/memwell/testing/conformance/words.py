@@ -8,7 +8,8 @@ from memwell.domain.evidence import Speaker
 from memwell.domain.indexed import SPEAKER
 from memwell.domain.memory import State
 from memwell.domain.plan import AddEvidence, AddMemory, Retire, Unit
-from memwell.engine.ports import PoolQuery, Store
+from memwell.domain.text import query_terms
+from memwell.engine.ports import PoolEntry, PoolQuery, Store
 from memwell.testing.conformance.cases import EMBEDDER, NOW, StoreCases, entries, found, say
 from memwell.testing.doubles import (
     ALICE,
@@ -74,6 +75,32 @@ class WordCases(StoreCases):
         store.apply(make_plan("p20", *bobs, scope=BOB))
         assert entries(store, "green tea door", "tea") == before
 
+    @pytest.mark.parametrize("others", [0, 500])
+    def test_a_term_that_too_many_hold_does_not_count(self, store: Store, others: int) -> None:
+        bobs = [operation for n in range(others) for operation in statement(f"b{n}", "tea", EMBEDDER, scope=BOB)]
+        store.apply(make_plan("p0", *bobs, scope=BOB))
+        hidden = ["tea and cars and rain"] * 30
+        contents = [*hidden, *["tea and cars"] * 12, "cars", *["rain"] * 107]
+        said = [part for number, content in enumerate(contents) for part in statement(str(number), content, EMBEDDER)]
+        store.apply(make_plan("p1", *said))
+        retired = (Retire(f"mem_{number}", 1, State.ARCHIVED, "delete") for number in range(len(hidden)))
+        store.apply(make_plan("p2", *retired))
+        # Twelve of the 120 that are visible is a tenth; thirteen are more.
+        tea = {f"mem_{number}" for number in range(30, 42)}
+        assert {entry.record_id for entry in _matching(store, "tea cars")} == tea
+        assert {entry.record_id for entry in _matching(store, "tea rain")} == tea
+        assert {entry.record_id for entry in _matching(store, "cars rain")} == tea | {"mem_42"}
+        assert len(_matching(store, "rain")) == 107
+
+    @pytest.mark.parametrize("others", [0, 60])
+    def test_of_many_terms_the_rarest_visible_ones_count(self, store: Store, others: int) -> None:
+        words = [f"w{number}" for number in range(20)]
+        bobs = [operation for n in range(others) for operation in statement(f"b{n}", "w19 w18", EMBEDDER, scope=BOB)]
+        store.apply(make_plan("p0", *bobs, scope=BOB))
+        say(store, *words, *words[:3])
+        matching = {entry.record_id for entry in _matching(store, " ".join(words))}
+        assert matching == {f"mem_{number}" for number in range(4, 20)}
+
     def test_what_assistants_and_tools_said_has_no_words(self, store: Store) -> None:
         for number, speaker in enumerate(Speaker):
             record = make_evidence(f"ev_{number}", "secret lyon", speaker=speaker)
@@ -87,3 +114,10 @@ class WordCases(StoreCases):
         assert found(store, "zoe", unit=Unit.EVIDENCE) == ["ev_1"]
         assert found(store, "amelie") == found(store, "zoe") == ["mem_1"]
         assert found(store, "user") == []
+
+
+def _matching(store: Store, words: str) -> list[PoolEntry]:
+    """Alice's memories whose words count for a question of ``words``."""
+    with store.view() as view:
+        query = PoolQuery(lens=NOW, limit=500, terms=query_terms(words))
+        return [entry for entry in view.pool(ALICE, Unit.MEMORY, query) if entry.keyword > 0]

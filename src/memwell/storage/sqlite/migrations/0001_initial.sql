@@ -201,14 +201,7 @@ CREATE TABLE evidence_vectors (
 );
 
 -- Keyword indexes; rowid is the record's no. The terms are made by domain.text.terms, so words need no language-aware
--- tokenizer here. The scope's number is a term of its own column, required by every query. Scores are made from which
--- records a term occurs in, so positions are not kept.
-CREATE VIRTUAL TABLE memory_words USING fts5 (
-    scope, words, content = '', detail = column, tokenize = 'porter unicode61'
-);
-CREATE VIRTUAL TABLE evidence_words USING fts5 (
-    scope, words, content = '', detail = column, tokenize = 'porter unicode61'
-);
--- In how many records of the file each term occurs.
-CREATE VIRTUAL TABLE memory_vocabulary USING fts5vocab (memory_words, col);
-CREATE VIRTUAL TABLE evidence_vocabulary USING fts5vocab (evidence_words, col);
+-- tokenizer here. Each term carries a mark of its scope, so that a scope's lists are its own. Scores are made from which
+-- records a term occurs in, so nothing else is kept.
+CREATE VIRTUAL TABLE memory_words USING fts5 (words, content = '', detail = none, tokenize = 'porter unicode61');
+CREATE VIRTUAL TABLE evidence_words USING fts5 (words, content = '', detail = none, tokenize = 'porter unicode61');
