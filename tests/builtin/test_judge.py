@@ -78,6 +78,19 @@ def test_the_very_same_words_are_a_repeat_without_the_model() -> None:
     assert model.shown == []
 
 
+@pytest.mark.parametrize(
+    ("earlier", "message", "repeats"),
+    [
+        ("My booking is QX7RPA.", "My booking is QX7RPB.", False),
+        ("我的工号是7316。", "我的工号是7361。", False),
+        ("My booking is QX7RPA.", "The booking? QX7RPA, as ever.", True),
+    ],
+)
+def test_another_figure_is_no_repeat(earlier: str, message: str, repeats: bool) -> None:
+    verdict = judge_one(Scripted({earlier: {"SKIP": 0.95}}), message, earlier)
+    assert (verdict.action is Action.SKIP) is repeats
+
+
 def test_an_older_report_is_history_and_is_judged_the_other_way_round() -> None:
     report = "My cat is called Tofu."
     model = Scripted({report: {"OVERRIDE": 0.9}})

@@ -12,7 +12,8 @@ from memwell.builtin.question import BuiltinQuestionReader
 from memwell.builtin.ranking import load_weights
 from memwell.domain.memory import State
 from memwell.domain.validity import Validity
-from memwell.engine.ports import PoolEntry, Question
+from memwell.engine.ports import Question
+from memwell.engine.queries import PoolEntry
 from memwell.engine.ranking import (
     answered,
     date_nearness,

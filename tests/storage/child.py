@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from memwell.domain.lens import Lens
 from memwell.domain.plan import Unit
 from memwell.domain.scope import Scope
-from memwell.engine.ports import PoolQuery
+from memwell.engine.queries import PoolQuery
 from memwell.storage.sqlite import SqliteStore
 from memwell.testing.doubles import ALICE, HashEmbedder, make_plan, statement
 from memwell.testing.faults import armed

@@ -16,7 +16,8 @@ from memwell.domain.lens import Lens
 from memwell.domain.memory import Kind, Links, Source, State
 from memwell.domain.plan import AddEvidence, AddMemory, AddSources, Retire, Unit
 from memwell.domain.text import query_terms
-from memwell.engine.ports import PageQuery, PoolEntry, PoolQuery, View
+from memwell.engine.ports import View
+from memwell.engine.queries import PageQuery, PoolEntry, PoolQuery
 from memwell.storage.sqlite import SqliteStore
 from memwell.testing.doubles import (
     ALICE,

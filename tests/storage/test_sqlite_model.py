@@ -38,7 +38,8 @@ from memwell.domain.plan import (
 from memwell.domain.text import query_terms
 from memwell.domain.tombstone import Tombstone
 from memwell.domain.validity import Validity
-from memwell.engine.ports import PageQuery, PoolEntry, PoolQuery, Store
+from memwell.engine.ports import Store
+from memwell.engine.queries import PageQuery, PoolEntry, PoolQuery
 from memwell.errors import MemwellError
 from memwell.storage.memory import MemoryStore
 from memwell.storage.sqlite import SqliteStore
@@ -378,17 +379,16 @@ def _without_key(stone: Tombstone) -> Tombstone:
 
 
 def _same_pool(found: list[PoolEntry], expected: list[PoolEntry]) -> None:
-    assert [_apart_from_scores(entry) for entry in found] == [_apart_from_scores(entry) for entry in expected]
+    def alike(entries: list[PoolEntry]) -> list[PoolEntry]:
+        return [entry._replace(similarity=0.0, keyword=0.0, episode=0) for entry in entries]
+
+    assert alike(found) == alike(expected)
     for entry, wanted in zip(found, expected, strict=True):
         assert entry.similarity == pytest.approx(wanted.similarity, abs=1e-5)
         assert entry.keyword == pytest.approx(wanted.keyword, rel=1e-6)
     # Episodes are cut in the same places, whatever their numbers.
     both = {(entry.episode, wanted.episode) for entry, wanted in zip(found, expected, strict=True)}
     assert len(both) == len({entry.episode for entry in found}) == len({entry.episode for entry in expected})
-
-
-def _apart_from_scores(entry: PoolEntry) -> PoolEntry:
-    return entry._replace(similarity=0, keyword=0, episode=0)
 
 
 TestTwoStores = TwoStores.TestCase

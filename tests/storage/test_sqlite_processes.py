@@ -13,7 +13,7 @@ import pytest
 
 from memwell.domain.lens import Lens
 from memwell.domain.plan import Unit
-from memwell.engine.ports import PoolQuery
+from memwell.engine.queries import PoolQuery
 from memwell.storage.sqlite import FAULT_POINTS, SqliteStore
 from memwell.testing.doubles import ALICE, START, FakeClock, HashEmbedder, make_plan, statement
 from tests.storage.conftest import StartChild

@@ -10,7 +10,7 @@ from memwell.builtin.model.layout import SLOTS
 from memwell.builtin.rules import RuleJudge
 from memwell.builtin.thresholds import load_thresholds
 from memwell.domain.decision import ALLOWED, Action, Candidate, Situation
-from memwell.domain.text import normal_form
+from memwell.domain.text import normal_form, terms
 from memwell.engine.ports import Comparison, Head, Verdict
 
 _REASONS: Mapping[Action, str] = {
@@ -40,8 +40,8 @@ class BuiltinJudge:
 
     An action is taken where a rule is sure of it, or where the model's probability reaches the threshold that its cost
     sets; of several, the likeliest. Other statements of the same message are left to the rules. Certain without the
-    model: the very same words again are a repeat; a report older than what it bears on never replaces it; what is
-    hedged or holds for a stated period retires nothing.
+    model: the very same words again are a repeat, other figures are none; a report older than what it bears on never
+    replaces it; what is hedged or holds for a stated period retires nothing.
     """
 
     local = True
@@ -64,7 +64,7 @@ class BuiltinJudge:
         shown = _shown([i for i, situation in enumerate(situations) if situation is Situation.TARGET], comparison)
         answer = self._answer(comparison, shown)
         choices = [choice for i in older[:SLOTS] if (choice := self._reported(comparison, i)) is not None]
-        choices += self._related(comparison.candidate, answer, shown)
+        choices += self._related(comparison, answer, shown)
         best = max(choices, key=lambda choice: (choice.probability, -choice.index), default=None)
         if by_rule.targets and (best is None or by_rule.confidence >= best.probability):
             return by_rule
@@ -78,9 +78,9 @@ class BuiltinJudge:
         memories = [Known(head.content, (candidate.said_at - head.said_at).days, head.likeness) for head in heads]
         return self._model.decide(candidate.content, comparison.message, memories)
 
-    def _related(self, candidate: Candidate, answer: Answer, indexes: Sequence[int]) -> list[_Choice]:
+    def _related(self, comparison: Comparison, answer: Answer, indexes: Sequence[int]) -> list[_Choice]:
         """The relations to heads that are likely enough."""
-        choices = []
+        candidate, choices = comparison.candidate, []
         for index, shares in zip(indexes, answer.relations, strict=True):
             retiring = {action: share for name, share in shares.items() if (action := Action(name)).retires}
             total = sum(retiring.values())
@@ -90,6 +90,7 @@ class BuiltinJudge:
                 _Choice(Action(name), index, shares[name])
                 for name in ("SKIP", "CONFLICT")
                 if shares[name] >= self._thresholds[name.lower()]
+                and not (name == "SKIP" and _new_figures(candidate.content, comparison.heads[index].content))
             ]
         return choices
 
@@ -101,7 +102,7 @@ class BuiltinJudge:
         replaced = sum(share for name, share in shares.items() if Action(name).retires)
         if replaced >= self._thresholds["historical"]:
             return _Choice(Action.HISTORICAL, index, replaced)
-        if shares["SKIP"] >= self._thresholds["skip"]:
+        if shares["SKIP"] >= self._thresholds["skip"] and not _new_figures(candidate.content, head.content):
             return _Choice(Action.SKIP, index, shares["SKIP"])
         return None
 
@@ -122,6 +123,12 @@ def _repeated(comparison: Comparison) -> Verdict | None:
         if normal_form(head.content) == words and Action.SKIP in ALLOWED[comparison.situations[index]]:
             return Verdict(Action.SKIP, (index,), 1.0, "repeats: same words")
     return None
+
+
+def _new_figures(said: str, known: str) -> bool:
+    """Whether ``said`` has a number or a code that ``known`` lacks: however alike, it is then no repeat."""
+    figures, others = ({term for term in terms(text) if any(char.isdigit() for char in term)} for text in (said, known))
+    return not figures <= others
 
 
 def _shown(indexes: Sequence[int], comparison: Comparison) -> list[int]:

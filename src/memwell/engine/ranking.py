@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from memwell.domain.text import fold, is_unspaced, terms
 from memwell.domain.validity import Validity
-from memwell.engine.ports import PoolEntry, Question
+from memwell.engine.ports import Question
+from memwell.engine.queries import PoolEntry
 from memwell.engine.weights import Weights
 
 Scores = NDArray[np.float64]

@@ -14,7 +14,8 @@ from memwell.domain.memory import Kind, Links, MemoryRecord, State
 from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
 from memwell.engine.items import Quote
-from memwell.engine.ports import Clock, PageQuery, Store, View
+from memwell.engine.ports import Clock, Store, View
+from memwell.engine.queries import PageQuery
 from memwell.engine.results import Explanation, Page
 from memwell.errors import InputError, NotFoundError
 

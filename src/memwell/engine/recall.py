@@ -17,19 +17,9 @@ from memwell.domain.scope import Scope
 from memwell.domain.text import checked_text, terms
 from memwell.engine.calls import OUTAGES, Errand, on_behalf
 from memwell.engine.items import MemoryItem, RawItem
-from memwell.engine.ports import (
-    AnswerCalibrated,
-    Clock,
-    Embedder,
-    Matrix,
-    PoolEntry,
-    PoolQuery,
-    Question,
-    QuestionReader,
-    Store,
-    View,
-)
+from memwell.engine.ports import AnswerCalibrated, Clock, Embedder, Matrix, Question, QuestionReader, Store, View
 from memwell.engine.provisional import provisional
+from memwell.engine.queries import PoolEntry, PoolQuery
 from memwell.engine.ranking import (
     answered,
     memory_scores,

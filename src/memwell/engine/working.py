@@ -20,7 +20,8 @@ from memwell.domain.memory import MemoryRecord, Source, State
 from memwell.domain.plan import AddMemory, AddSources, Operation, Retire, Shorten, Unit
 from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
-from memwell.engine.ports import Comparison, Head, Matrix, PoolEntry, PoolQuery, View
+from memwell.engine.ports import Comparison, Head, Matrix, View
+from memwell.engine.queries import PoolEntry, PoolQuery
 from memwell.engine.settle import Settled
 from memwell.engine.versions import new_version
 

@@ -11,31 +11,33 @@ from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from memwell.errors import StorageError
+from memwell.interfaces.python.jobs import Jobs
 from memwell.interfaces.python.memory import Memory
 
+T = TypeVar("T")
 P = ParamSpec("P")
 R = TypeVar("R")
 
 THREADS = 8
 
 
-class _Threaded(Generic[P, R]):
-    """A method of ``Memory`` as a coroutine of the same arguments and result."""
+class _Threaded(Generic[T, P, R]):
+    """A method of ``T`` as a coroutine of the same arguments and result."""
 
-    def __init__(self, method: Callable[Concatenate[Memory, P], R]) -> None:
+    def __init__(self, method: Callable[Concatenate[T, P], R]) -> None:
         self.method = method
         self.__doc__ = method.__doc__
 
     @overload
-    def __get__(self, instance: None, owner: type[AsyncMemory]) -> Self: ...
+    def __get__(self, instance: None, owner: type[_InThreads[T]]) -> Self: ...
     @overload
-    def __get__(self, instance: AsyncMemory, owner: type[AsyncMemory]) -> Callable[P, Coroutine[Any, Any, R]]: ...
+    def __get__(self, instance: _InThreads[T], owner: type[_InThreads[T]]) -> Callable[P, Coroutine[Any, Any, R]]: ...
     def __get__(
-        self, instance: AsyncMemory | None, owner: type[AsyncMemory]
+        self, instance: _InThreads[T] | None, owner: type[_InThreads[T]]
     ) -> Self | Callable[P, Coroutine[Any, Any, R]]:
         if instance is None:
             return self
-        bound = functools.partial(self.method, instance._memory)
+        bound = functools.partial(self.method, instance._held)
 
         @functools.wraps(self.method)
         async def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -49,7 +51,24 @@ class _Threaded(Generic[P, R]):
         return call
 
 
-class AsyncMemory:
+class _InThreads(Generic[T]):
+    """Something that is held, and the threads in which its methods run."""
+
+    def __init__(self, held: T, threads: ThreadPoolExecutor) -> None:
+        self._held = held
+        self._threads = threads
+
+
+class AsyncJobs(_InThreads[Jobs]):
+    """``Jobs`` for asyncio."""
+
+    list = _Threaded(Jobs.list)
+    retry = _Threaded(Jobs.retry)
+    work = _Threaded(Jobs.work)
+    run = _Threaded(Jobs.run)
+
+
+class AsyncMemory(_InThreads[Memory]):
     """``Memory`` for asyncio: the same names, arguments, results and errors.
 
     A cancelled call has either not begun, and then never does, or it runs to its end in its thread; it never stops
@@ -63,8 +82,7 @@ class AsyncMemory:
     """
 
     def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="memwell")
+        super().__init__(memory, ThreadPoolExecutor(THREADS, thread_name_prefix="memwell"))
 
     async def __aenter__(self) -> Self:
         return self
@@ -77,13 +95,18 @@ class AsyncMemory:
     async def close(self) -> None:
         """Wait for the calls that have begun, then release the file; safe to call twice."""
         await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
-        await asyncio.to_thread(self._memory.close)
+        await asyncio.to_thread(self._held.close)
 
     def scoped(self, *, user_id: str | None = None, app_id: str | None = None, agent_id: str | None = None) -> Self:
         """See ``Memory.scoped``; it shares the threads too."""
         other = copy.copy(self)
-        other._memory = self._memory.scoped(user_id=user_id, app_id=app_id, agent_id=agent_id)
+        other._held = self._held.scoped(user_id=user_id, app_id=app_id, agent_id=agent_id)
         return other
+
+    @property
+    def jobs(self) -> AsyncJobs:
+        """See ``Memory.jobs``."""
+        return AsyncJobs(self._held.jobs, self._threads)
 
     add = _Threaded(Memory.add)
     search = _Threaded(Memory.search)
@@ -98,3 +121,4 @@ class AsyncMemory:
     check = _Threaded(Memory.check)
     rebuild = _Threaded(Memory.rebuild)
     reindex = _Threaded(Memory.reindex)
+    try_endpoints = _Threaded(Memory.try_endpoints)

@@ -40,6 +40,8 @@ _BY_ERROR: tuple[tuple[type[MemwellError], int], ...] = (
     (errors.DecisionContractError, 502),
     (errors.ExtractionError, 502),
     (errors.EmbeddingError, 502),
+    (errors.JudgeError, 502),
+    (errors.BudgetError, 429),
     (errors.StoreBusyError, 503),
     (errors.StoreFullError, 507),
     (errors.StorageError, 500),

@@ -118,6 +118,8 @@ USE_CASES: Mapping[str, UseCase] = {
 # What ``Memory`` offers to the process that holds it alone, and why.
 LOCAL: Mapping[str, str] = {
     "close": "ends the process's own hold on the file",
+    "jobs": "a server carries out its jobs itself; `memwell jobs` and `memwell retry` look after them",
+    "try_endpoints": "`memwell doctor` asks where the endpoints are set up",
     "scoped": "the scope is part of every call from outside",
 }
 

@@ -19,7 +19,8 @@ from memwell.domain.plan import Unit
 from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
 from memwell.domain.validity import Validity
-from memwell.engine.ports import Matrix, PageQuery, PoolEntry, PoolQuery
+from memwell.engine.ports import Matrix
+from memwell.engine.queries import PageQuery, PoolEntry, PoolQuery
 from memwell.storage.memory.rows import Rows
 from memwell.storage.memory.traces import MemoryTraces
 from memwell.storage.refusals import other_shape

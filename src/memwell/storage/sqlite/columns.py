@@ -58,6 +58,8 @@ SELECT e.no, e.changed, {_CURRENT}, {_KIND_CODES[Kind.FACT.value]}, e.occurred_a
     e.session_id, e.no, e.occurred_at, e.length, 1, e.id, iif(e.speaker = 'user', coalesce(e.name, ''), '')
 FROM evidence e
 """
+# Place of the session among the values.
+_SESSION = 9
 # What assistants and tools said is context and never found by itself.
 _FOUND = "e.speaker IN ('user', 'observed', 'import')"
 _CHANGED = {
@@ -261,13 +263,14 @@ class Columns:
 
     def _coded(self, rows: Sequence[tuple[Any, ...]]) -> list[Sequence[Any]]:
         """The values of ``rows`` column by column, sessions as numbers."""
-        *before, sessions, position, said_at, length, about_user, record_id, speaker = zip(*rows, strict=True)
+        columns: list[Sequence[Any]] = list(zip(*rows, strict=True))
+        sessions = columns[_SESSION]
         for name in dict.fromkeys(sessions):
             if name not in self._session_codes:
                 self._session_codes[name] = len(self._sessions)
                 self._sessions.append(name)
-        codes = [self._session_codes[name] for name in sessions]
-        return [*before, codes, position, said_at, length, about_user, record_id, speaker]
+        columns[_SESSION] = [self._session_codes[name] for name in sessions]
+        return columns
 
 
 def _number(row: tuple[Any, ...]) -> int:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from memwell.domain.lens import Lens
 from memwell.domain.plan import Unit
-from memwell.engine.ports import Matrix, PoolEntry, PoolQuery
+from memwell.engine.ports import Matrix
+from memwell.engine.queries import PoolEntry, PoolQuery
 from memwell.storage.signals import Floats, best, keyword_share, with_context
 from memwell.storage.sqlite.index import Part
 from memwell.storage.sqlite.keywords import term_matches

@@ -14,7 +14,7 @@ from memwell.domain.lens import Lens
 from memwell.domain.memory import MemoryRecord, Transition
 from memwell.domain.plan import Unit
 from memwell.domain.scope import Scope
-from memwell.engine.ports import PageQuery, PoolEntry, PoolQuery
+from memwell.engine.queries import PageQuery, PoolEntry, PoolQuery
 from memwell.storage.refusals import other_shape
 from memwell.storage.sqlite.index import IndexCache, Model
 from memwell.storage.sqlite.pool import pool

@@ -13,7 +13,8 @@ from memwell.domain.memory import MemoryRecord
 from memwell.domain.plan import Unit
 from memwell.domain.scope import Scope
 from memwell.domain.text import query_terms
-from memwell.engine.ports import PoolEntry, PoolQuery, Store
+from memwell.engine.ports import Store
+from memwell.engine.queries import PoolEntry, PoolQuery
 from memwell.testing.doubles import ALICE, START, FakeClock, HashEmbedder, make_plan, statement
 
 EMBEDDER = HashEmbedder()

@@ -11,7 +11,8 @@ from memwell.domain.evidence import Speaker
 from memwell.domain.lens import Lens
 from memwell.domain.memory import Kind, State
 from memwell.domain.plan import AddEvidence, AddMemory, MarkFormed, Operation, Retire, Unit
-from memwell.engine.ports import PageQuery, Store
+from memwell.engine.ports import Store
+from memwell.engine.queries import PageQuery
 from memwell.errors import StorageError
 from memwell.testing.conformance.cases import EMBEDDER, NOW, StoreCases, ids
 from memwell.testing.doubles import (

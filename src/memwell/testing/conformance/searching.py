@@ -11,7 +11,8 @@ from memwell.domain.evidence import Permissions, Target
 from memwell.domain.lens import Lens
 from memwell.domain.memory import Kind, Links, Source, State
 from memwell.domain.plan import AddEvidence, AddMemory, AddSources, Retire, Unit
-from memwell.engine.ports import PoolQuery, Store
+from memwell.engine.ports import Store
+from memwell.engine.queries import PoolQuery
 from memwell.errors import InputError
 from memwell.testing.conformance.cases import EMBEDDER, NOW, StoreCases, entries, found, memory, say
 from memwell.testing.doubles import (

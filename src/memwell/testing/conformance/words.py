@@ -9,7 +9,8 @@ from memwell.domain.indexed import SPEAKER
 from memwell.domain.memory import State
 from memwell.domain.plan import AddEvidence, AddMemory, Retire, Unit
 from memwell.domain.text import query_terms
-from memwell.engine.ports import PoolEntry, PoolQuery, Store
+from memwell.engine.ports import Store
+from memwell.engine.queries import PoolEntry, PoolQuery
 from memwell.testing.conformance.cases import EMBEDDER, NOW, StoreCases, entries, found, say
 from memwell.testing.doubles import (
     ALICE,
