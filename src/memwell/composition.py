@@ -16,8 +16,13 @@ from memwell.builtin.model.decide import bundled_model
 from memwell.builtin.question import BuiltinQuestionReader
 from memwell.builtin.rules import RuleJudge
 from memwell.builtin.system import SystemClock, TimeOrderedIds
+from memwell.engine.correcting import Correcting
+from memwell.engine.forgetting import Forgetting
+from memwell.engine.governing import Governing
 from memwell.engine.maintaining import Maintaining
 from memwell.engine.managing import Managing
+from memwell.engine.observing import Observing
+from memwell.engine.portable import Portable
 from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge, Store
 from memwell.engine.reading import Reading
 from memwell.engine.recall import Recall
@@ -38,6 +43,11 @@ class Engine:
     recall: Recall
     reading: Reading
     managing: Managing
+    governing: Governing
+    correcting: Correcting
+    forgetting: Forgetting
+    portable: Portable
+    observing: Observing
     maintaining: Maintaining
 
 
@@ -83,5 +93,10 @@ def open_engine(
         recall=Recall(store, embedder, BuiltinQuestionReader(languages), clock),
         reading=Reading(store, clock),
         managing=Managing(store, embedder, clock, ids),
+        governing=Governing(store, clock, ids),
+        correcting=Correcting(store, embedder, clock, ids),
+        forgetting=Forgetting(store, embedder, clock, ids),
+        portable=Portable(store, embedder, clock, ids),
+        observing=Observing(store, embedder, clock, ids),
         maintaining=Maintaining(store, embedder, clock, ids, str(location), extractor.name, judge.name),
     )

@@ -2,11 +2,18 @@
 
 MemwellError
 ├── InputError                  the caller's argument is unusable
-│   └── NotFoundError           the id names nothing in this scope
+│   ├── NotFoundError           the id names nothing in this scope
+│   └── BundleError             the file is no bundle of this version, is torn, or contradicts the store
 ├── ConfigurationError          a setting is unknown, missing or out of range
 ├── NotCurrentError             the version is no longer current, so it cannot be changed
 ├── EvidenceConflictError       one origin, two different contents
+│   ├── ErasedSourceError       the source was erased and never comes back
+│   └── StaleObservationError   a newer version of the observed source is known
 ├── IdempotencyConflictError    one request id, two different inputs
+│   └── CommandConflictError    one command id, two different commands
+├── ForgetScopeError            what a preview showed has changed since it was confirmed
+├── FormationInProgressError    messages of the scope are being formed; forgetting waits
+├── ReceiptError                a receipt was changed, or is none
 ├── StaleDecisionError          another writer kept winning; safe to repeat as is
 ├── DecisionContextError        the material does not fit the judge, or the action not its target
 ├── DecisionContractError       the judge answered something that was not asked
@@ -17,6 +24,7 @@ MemwellError
 ├── UnreachableError            a server cannot be reached, or what answers there is no Memwell
 ├── PlanRejectedError           a plan breaks an invariant
 │   └── PreconditionError       a plan was made against records that have changed since
+│       └── StaleImportError    the store has changed since an import was planned
 └── StorageError                the store cannot be opened, read or written
     ├── NotAStoreError          the file is no Memwell store
     ├── SchemaError             the store's schema is newer or unknown; it was not touched
@@ -61,6 +69,10 @@ class NotFoundError(InputError):
     code = "not_found"
 
 
+class BundleError(InputError):
+    code = "bundle_invalid"
+
+
 class ConfigurationError(MemwellError):
     code = "invalid_configuration"
 
@@ -73,8 +85,32 @@ class EvidenceConflictError(MemwellError):
     code = "evidence_conflict"
 
 
+class ErasedSourceError(EvidenceConflictError):
+    code = "erased_source"
+
+
+class StaleObservationError(EvidenceConflictError):
+    code = "stale_observed_version"
+
+
 class IdempotencyConflictError(MemwellError):
     code = "idempotency_conflict"
+
+
+class CommandConflictError(IdempotencyConflictError):
+    code = "command_id_conflict"
+
+
+class ForgetScopeError(MemwellError):
+    code = "forget_scope_changed"
+
+
+class FormationInProgressError(MemwellError):
+    code = "formation_in_progress"
+
+
+class ReceiptError(MemwellError):
+    code = "receipt_invalid"
 
 
 class StaleDecisionError(MemwellError):
@@ -115,6 +151,10 @@ class PlanRejectedError(MemwellError):
 
 class PreconditionError(PlanRejectedError):
     code = "precondition_failed"
+
+
+class StaleImportError(PreconditionError):
+    code = "portable_plan_stale"
 
 
 class StorageError(MemwellError):

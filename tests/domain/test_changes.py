@@ -9,9 +9,10 @@ from datetime import timedelta
 
 import pytest
 
-from memwell.domain.changes import Changes, Named, named_ids, resolve
+from memwell.domain.changes import Changes
 from memwell.domain.evidence import EvidenceStatus, Speaker
 from memwell.domain.memory import Kind, Links, MemoryRecord, Source, State
+from memwell.domain.named import Named, named_ids
 from memwell.domain.plan import (
     AddEvidence,
     AddMemory,
@@ -24,6 +25,7 @@ from memwell.domain.plan import (
     Unit,
     Vector,
 )
+from memwell.domain.resolve import resolve
 from memwell.errors import EvidenceConflictError, PlanRejectedError, PreconditionError
 from memwell.testing.doubles import BOB, START, make_evidence, make_memory, make_plan
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,30 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from memwell.domain.command import Command
 from memwell.domain.evidence import Permissions, Speaker, Target
 from memwell.domain.lens import Lens
-from memwell.domain.memory import Kind, Links, Source, State
-from memwell.domain.plan import AddEvidence, AddMemory, AddSources, MarkFormed, Operation, Plan, Request, Retire, Unit
+from memwell.domain.memory import Kind, Links, Source, Span, State
+from memwell.domain.plan import (
+    AddEvidence,
+    AddMemory,
+    AddSources,
+    Bury,
+    EraseEvidence,
+    EraseMemory,
+    MarkFormed,
+    Mute,
+    Operation,
+    Permit,
+    Plan,
+    Redact,
+    Request,
+    Retire,
+    Unit,
+    Withdraw,
+)
 from memwell.domain.text import query_terms
+from memwell.domain.tombstone import Tombstone
 from memwell.engine.ports import PageQuery, PoolEntry, PoolQuery, Store, View
 from memwell.errors import MemwellError
 from memwell.storage.memory import MemoryStore
@@ -157,6 +177,36 @@ class TwoStores(RuleBasedStateMachine):
         target, evidence = self.pick(data, Unit.MEMORY), self.pick(data, Unit.EVIDENCE)
         self.apply(AddSources(target, self.revision(target), (Source(evidence, 0, end, START),)), scope=scope)
 
+    @rule(data=st.data(), permissions=PERMISSIONS, scope=SCOPES, stale=st.booleans())
+    def permit(self, data: st.DataObject, permissions: Permissions, scope: Any, stale: bool) -> None:
+        key = self.pick(data, Unit.EVIDENCE)
+        with self.model.view() as view:
+            record = view.evidence([key]).get(key)
+        known = record.permissions if record and not stale else Permissions()
+        self.apply(Permit(key, permissions, known), scope=scope)
+
+    @rule(data=st.data(), scope=SCOPES, muted=st.booleans())
+    def mute(self, data: st.DataObject, scope: Any, muted: bool) -> None:
+        target = self.pick(data, Unit.MEMORY)
+        self.apply(Mute(target, self.revision(target), muted), scope=scope)
+
+    @rule(data=st.data(), scope=SCOPES)
+    def withdraw(self, data: st.DataObject, scope: Any) -> None:
+        self.apply(Withdraw(self.pick(data, Unit.EVIDENCE)), scope=scope)
+
+    @rule(data=st.data(), scope=SCOPES, whole=st.booleans(), wide=st.booleans(), end=st.integers(1, 9))
+    def erase(self, data: st.DataObject, scope: Any, whole: bool, wide: bool, end: int) -> None:
+        key = self.pick(data, Unit.EVIDENCE)
+        with self.model.view() as view:
+            citing = view.traces(scope).citing([key])
+        memories = [EraseMemory(memory.id, memory.revision) for memory in citing] if wide else []
+        words = EraseEvidence(key) if whole else Redact(key, (Span(0, end),), preceding=True)
+        self.apply(*memories, words, scope=scope, command=Command(self.fresh("cmd"), "forget", "me", (key,), "", {}))
+
+    @rule(data=st.data(), scope=SCOPES, unit=st.sampled_from(Unit))
+    def bury(self, data: st.DataObject, scope: Any, unit: Unit) -> None:
+        self.apply(Bury(Tombstone(self.fresh(_PREFIX[unit]), unit, START)), scope=scope)
+
     @rule(data=st.data(), text=TEXTS, same=st.booleans(), scope=SCOPES)
     def send_again(self, data: st.DataObject, text: str, same: bool, scope: Any) -> None:
         with self.model.view() as view:
@@ -208,6 +258,12 @@ class TwoStores(RuleBasedStateMachine):
         self.sqlite = SqliteStore(self.path, clock=self.clock)
 
     @rule()
+    def clean(self) -> None:
+        assert self.sqlite.clean()
+        with self.sqlite.view() as view:
+            assert view.stats()["cleanup"] == "complete"
+
+    @rule()
     def rebuild(self) -> None:
         self.sqlite.rebuild()
 
@@ -252,10 +308,20 @@ class TwoStores(RuleBasedStateMachine):
             assert two.memories(ids) == memories
             assert two.evidence(ids) == one.evidence(ids)
             assert two.formed(ids) == one.formed(ids)
-            figures = {**one.stats(), "bytes": 0, "schema": 0}
-            assert {**two.stats(), "bytes": 0, "schema": 0} == figures
+            files = {"bytes": 0, "schema": 0, "cleanup": ""}
+            assert {**two.stats(), **files} == {**one.stats(), **files}
             for scope in (ALICE, BOB):
+                traces, twin = one.traces(scope), two.traces(scope)
+                assert [_without_key(stone) for stone in twin.tombstones()] == [
+                    _without_key(stone) for stone in traces.tombstones()
+                ]
+                assert [kept.receipt for kept in twin.receipts()] == [kept.receipt for kept in traces.receipts()]
+                assert twin.forming(START) == traces.forming(START)
+                assert twin.mentioning(["tea"]) == traces.mentioning(["tea"])
                 assert two.epoch(scope) == one.epoch(scope)
+                for target in (None, *Target):
+                    shown = PageQuery(scope, 7, frozenset(State), target=target)
+                    assert two.page(shown) == one.page(shown)
                 query = PageQuery(scope, 7, frozenset(State))
                 assert two.page(query) == one.page(query)
                 assert two.recent(scope, "s1", before=START, limit=3) == one.recent(scope, "s1", before=START, limit=3)
@@ -275,6 +341,10 @@ class TwoStores(RuleBasedStateMachine):
 
 
 _PREFIX = {Unit.MEMORY: "mem", Unit.EVIDENCE: "ev"}
+
+
+def _without_key(stone: Tombstone) -> Tombstone:
+    return replace(stone, origin_hash=None, replay_hash=None, hash_key=None)
 
 
 def _place(entry: PoolEntry) -> tuple[str, str, int, Any]:

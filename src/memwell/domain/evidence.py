@@ -10,6 +10,14 @@ from typing import Any
 
 from memwell.domain.scope import Scope
 
+SOURCE_KEY = "source_key"  # metadata of an observation: the host's name of what is observed
+VERSION = "version"  # and which version of it this is
+
+
+def observed_prefix(source_key: str) -> str:
+    """What the origins of all versions of an observed source begin with."""
+    return f"observed:{source_key}:"
+
 
 class Speaker(StrEnum):
     USER = "user"
@@ -46,6 +54,10 @@ class Permissions:
     def allows(self, target: Target) -> bool:
         return self.local if target is Target.LOCAL else self.cloud
 
+    def tightened(self, other: Permissions) -> Permissions:
+        """What both allow."""
+        return Permissions(self.local and other.local, self.cloud and other.cloud, self.infer and other.infer)
+
     def to_dict(self) -> dict[str, bool]:
         return {"local": self.local, "cloud": self.cloud, "infer": self.infer}
 
@@ -64,6 +76,7 @@ class Evidence:
         name: display name of who spoke, where the host gave one.
         preceding: the assistant turn just before, kept only to read short replies.
         occurred_at: when it was said or happened; recorded_at: when it was stored (both UTC).
+        permitted_at: when its permissions were last changed; ``None`` where they are as at first.
     """
 
     id: str
@@ -83,6 +96,7 @@ class Evidence:
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    permitted_at: datetime | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -103,4 +117,5 @@ class Evidence:
             "valid_from": self.valid_from and self.valid_from.isoformat(),
             "valid_until": self.valid_until and self.valid_until.isoformat(),
             "metadata": dict(self.metadata),
+            "permitted_at": self.permitted_at and self.permitted_at.isoformat(),
         }

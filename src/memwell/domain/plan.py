@@ -9,26 +9,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
-from memwell.domain.evidence import Evidence
-from memwell.domain.memory import MemoryRecord, Source, State
+from memwell.domain.command import Command, Receipt
+from memwell.domain.evidence import Evidence, Permissions
+from memwell.domain.memory import MemoryRecord, Source, Span, State, Transition
 from memwell.domain.scope import Scope
-
-
-class Unit(StrEnum):
-    """What an index row stands for."""
-
-    MEMORY = "memory"
-    EVIDENCE = "evidence"
+from memwell.domain.tombstone import Tombstone
+from memwell.domain.unit import Unit as Unit  # plans speak of units, so they hand the word on
 
 
 @dataclass(frozen=True, slots=True)
 class AddEvidence:
-    """Store one evidence record. Same origin and bytes: the stored one is kept; other bytes are refused."""
+    """Store one evidence record. Same origin and bytes: the stored one is kept; other bytes are refused.
+
+    Attributes:
+        dependencies: ids of the memories and evidence that it was made from, for a reply of an assistant; what is
+            erased takes the replies made from it along.
+    """
 
     evidence: Evidence
+    dependencies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,105 @@ class MarkFormed:
     evidence_ids: tuple[str, ...]
 
 
-Operation = AddEvidence | AddMemory | Retire | Shorten | AddSources | IndexRecord | MarkFormed
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """Set what may be done with evidence, if it is permitted as the plan was made against.
+
+    A permission set earlier than the one in force changes nothing; of two set at one moment the tighter of each holds.
+    """
+
+    evidence_id: str
+    permissions: Permissions
+    expected: Permissions
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """Take evidence back: nothing that rests on it is read any more. Its words stay until they are erased."""
+
+    evidence_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mute:
+    """Keep a memory from being recalled, or let it be recalled again; it stays as current as it is."""
+
+    memory_id: str
+    expected_revision: int
+    muted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EraseMemory:
+    """Remove every word of a memory for good; its id stays as a tombstone."""
+
+    memory_id: str
+    expected_revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class EraseEvidence:
+    """Remove every word of a source for good; its id and keyed hashes of where it came from stay as a tombstone."""
+
+    evidence_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Redact:
+    """Black out parts of a source for good, since other memories rest on the rest of it.
+
+    Attributes:
+        spans: characters to black out; the text keeps its length, so other sources stay where they are.
+        preceding: also drop the assistant turn kept with it.
+    """
+
+    evidence_id: str
+    spans: tuple[Span, ...] = ()
+    preceding: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bury:
+    """Take over a tombstone of another store: what it names can never come in here."""
+
+    tombstone: Tombstone
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreMemory:
+    """Take over a memory of another store as it is, with the transitions of its life; its links must fit."""
+
+    memory: MemoryRecord
+    transitions: tuple[Transition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeepReceipt:
+    """Take over a receipt of another store; ``input_hash`` was made with ``hash_key``."""
+
+    receipt: Receipt
+    input_hash: bytes
+    hash_key: bytes
+
+
+Operation = (
+    AddEvidence
+    | AddMemory
+    | Retire
+    | Shorten
+    | AddSources
+    | IndexRecord
+    | MarkFormed
+    | Permit
+    | Withdraw
+    | Mute
+    | EraseMemory
+    | EraseEvidence
+    | Redact
+    | Bury
+    | RestoreMemory
+    | KeepReceipt
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +220,7 @@ class Plan:
         request: with it, the plan is also idempotent by the caller's own id.
         outcome: JSON-able answer to journal for ``request``; ids and numbers only, no user text.
         lock: token of the scope lock the planner holds, if any.
+        command: the act of a person or host that it carries out; the store keeps a receipt of it.
     """
 
     id: str
@@ -131,6 +231,7 @@ class Plan:
     request: Request | None = None
     outcome: Mapping[str, Any] | None = None
     lock: str | None = None
+    command: Command | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +243,7 @@ class Applied:
         epoch: the scope's epoch afterwards; it grows with every change of what is current.
         replayed: nothing was done, since this plan or its request had been applied before.
         evidence: proposed evidence id → id of the stored record (another one where the origin was known).
+        receipt: of ``Plan.command``; the first one where it is replayed.
     """
 
     plan_id: str
@@ -149,3 +251,4 @@ class Applied:
     epoch: int
     replayed: bool
     evidence: Mapping[str, str]
+    receipt: Receipt | None = None

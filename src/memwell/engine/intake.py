@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from memwell.domain.evidence import Speaker
-from memwell.domain.scope import checked_id
+from memwell.domain.evidence import Evidence, Permissions, Speaker, default_permissions
+from memwell.domain.plan import Request
+from memwell.domain.scope import Scope, checked_id
 from memwell.domain.text import checked_text
 from memwell.domain.validity import parse_time
 from memwell.engine.fence import without_fenced
@@ -48,6 +49,42 @@ class Incoming:
     said_at: datetime | None = None
     utc_offset_minutes: int | None = None
     preceding: str | None = None
+    permissions: Permissions = Permissions()
+
+
+def record_of(
+    evidence_id: str,
+    scope: Scope,
+    session_id: str,
+    message: Incoming,
+    number: int,
+    plan_id: str,
+    request: Request | None,
+    now: datetime,
+) -> Evidence:
+    """The evidence that a message becomes. Its origin is its own id, or else its place in the request or write."""
+    if message.message_id is not None:
+        origin = f"message:{session_id}:{message.message_id}"
+    elif request is not None:
+        origin = f"request:{request.id}:{number}"
+    else:
+        origin = f"write:{plan_id}:{number}"
+    offset = message.utc_offset_minutes
+    return Evidence(
+        id=evidence_id,
+        scope=scope,
+        origin=origin,
+        speaker=message.speaker,
+        content=message.content,
+        occurred_at=message.said_at or now,
+        recorded_at=now,
+        session_id=session_id,
+        message_id=message.message_id,
+        name=message.name,
+        preceding=message.preceding,
+        permissions=message.permissions,
+        metadata={} if offset is None else {"utc_offset_minutes": offset},
+    )
 
 
 def read_messages(messages: Messages, at: str | datetime | None) -> list[Incoming]:
@@ -55,7 +92,8 @@ def read_messages(messages: Messages, at: str | datetime | None) -> list[Incomin
 
     Args:
         messages: a user's words, one message, or a list of OpenAI-style messages: ``role``, ``content`` (text or
-            text parts), optional ``id``, ``name`` and ``at`` (aware datetime or ISO time).
+            text parts), optional ``id``, ``name``, ``at`` (aware datetime or ISO time) and ``permissions``
+            (``local``, ``cloud`` and ``infer``, each true or false; those not given are as is usual for the speaker).
         at: when they were said, where a message does not say so itself.
 
     Raises:
@@ -116,7 +154,22 @@ def _read(number: int, message: object, at: str | datetime | None, preceding: st
         said_at=said_at,
         utc_offset_minutes=offset,
         preceding=preceding if speaker is Speaker.USER else None,
+        permissions=_permissions(what, message, speaker),
     )
+
+
+def _permissions(what: str, message: Mapping[str, Any], speaker: Speaker) -> Permissions:
+    usual = default_permissions(speaker)
+    given = message.get("permissions")
+    if given is None:
+        return usual
+    if not isinstance(given, Mapping) or not all(
+        name in usual.to_dict() and isinstance(value, bool) for name, value in given.items()
+    ):
+        raise InputError(
+            f"{what} has the permissions {given!r}", remedy="give local, cloud and infer, each True or False"
+        )
+    return replace(usual, **given)
 
 
 def _offset_minutes(moment: str | datetime) -> int | None:

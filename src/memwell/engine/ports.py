@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memwell.domain.decision import Action, Candidate, Situation
-from memwell.domain.evidence import Evidence
+from memwell.domain.evidence import Evidence, Target
 from memwell.domain.lens import Lens
 from memwell.domain.memory import FormedBy, Kind, MemoryRecord, Polarity, Span, State, Transition
 from memwell.domain.plan import Applied, Plan, Unit
 from memwell.domain.scope import Scope
 from memwell.domain.validity import Validity
+from memwell.engine.traces import Traces
 
 Matrix = NDArray[np.float32]
 
@@ -90,6 +91,7 @@ class PageQuery:
         after: cursor, ``(recorded_at, id)`` of the last row of the page before.
         said_from, said_until: half-open bounds on ``memory_at``.
         live_at: leave out those whose validity has ended by then.
+        target: leave out those that may not be read there; ``None``: read them all.
     """
 
     scope: Scope
@@ -100,6 +102,7 @@ class PageQuery:
     said_until: datetime | None = None
     live_at: datetime | None = None
     after: tuple[datetime, str] | None = None
+    target: Target | None = None
 
 
 class View(Protocol):
@@ -147,13 +150,16 @@ class View(Protocol):
     def outcome(self, scope: Scope, request_id: str) -> tuple[str, Mapping[str, Any] | None] | None:
         """``(input_hash, outcome)`` journalled for a request; the outcome is ``None`` while it is unfinished."""
 
+    def traces(self, scope: Scope) -> Traces:
+        """Where the words of the scope's records have gone, and what was done to them."""
+
     def unindexed(self, unit: Unit, model: str, limit: int) -> list[str]:
         """Ids of up to ``limit`` records that lack vectors of ``model``. Assistant turns need none."""
 
     def stats(self) -> Mapping[str, Any]:
         """Whole-store figures: ``scopes, evidence, unformed, memories, indexable, by_state, ledger, bytes,
-        schema, models``; ``models`` gives the ``dimensions`` of each and how many ``memories`` and ``evidence``
-        it has indexed.
+        schema, cleanup, models``; ``cleanup`` is ``pending`` where ``Store.clean`` is due, else ``complete``;
+        ``models`` gives the ``dimensions`` of each and how many ``memories`` and ``evidence`` it has indexed.
         """
 
 
@@ -168,7 +174,8 @@ class Store(Protocol):
         Raises:
             PreconditionError: the scope's epoch or a record's revision has moved on.
             IdempotencyConflictError: the request id is known with another input hash.
-            EvidenceConflictError, PlanRejectedError: see ``changes.resolve``.
+            CommandConflictError: the command id is known with another input.
+            EvidenceConflictError, PlanRejectedError: see ``resolve.resolve``.
             StoreBusyError: another planner holds the scope lock, or the file stays locked.
             StorageError: the store cannot be written; nothing was.
         """
@@ -181,6 +188,9 @@ class Store(Protocol):
 
     def rebuild(self) -> None:
         """Drop the keyword index and derived rows and make them again from the records, to equal content."""
+
+    def clean(self) -> bool:
+        """Remove what erasing left behind in logs and indexes; whether nothing is left, so that no retry is due."""
 
     def check(self) -> list[str]:
         """Problems found by a whole check of integrity and invariants; empty when sound."""

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from memwell.domain.evidence import Evidence, EvidenceStatus, Target
 from memwell.domain.lens import as_known
 from memwell.domain.memory import Kind, Links, MemoryRecord, State
+from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
 from memwell.engine.items import Quote
 from memwell.engine.ports import Clock, PageQuery, Store, View
@@ -42,16 +43,6 @@ def _quotes(memory: MemoryRecord, evidence: Mapping[str, Evidence]) -> tuple[Quo
         )
         for source in memory.sources
         if (record := evidence.get(source.evidence_id)) is not None and record.status is EvidenceStatus.ACTIVE
-    )
-
-
-def readable(memory: MemoryRecord, evidence: Mapping[str, Evidence], target: Target) -> bool:
-    """Whether every source behind ``memory`` is active and permitted for ``target``."""
-    return all(
-        (record := evidence.get(source.evidence_id)) is not None
-        and record.status is EvidenceStatus.ACTIVE
-        and record.permissions.allows(target)
-        for source in memory.sources
     )
 
 
@@ -87,10 +78,13 @@ class Reading:
     store: Store
     clock: Clock
 
-    def get(self, memory_id: str, scope: Scope | None, owner: tuple[str, str]) -> MemoryRecord:
+    def get(
+        self, memory_id: str, scope: Scope | None, owner: tuple[str, str], target: Target = Target.LOCAL
+    ) -> MemoryRecord:
         """The memory of that id.
 
         Args:
+            target: where it will be read; decides which sources may be behind it.
             scope: the scope it must be of, or ``None`` where the id alone names it.
             owner: application and agent it must be of.
 
@@ -98,23 +92,29 @@ class Reading:
             NotFoundError: there is none here.
         """
         with self.store.view() as view:
-            return found(view, memory_id, scope, owner)
+            return _found_for(view, memory_id, scope, owner, target)
 
-    def history(self, memory_id: str, scope: Scope | None, owner: tuple[str, str]) -> tuple[MemoryRecord, ...]:
-        """The memory's version chain, oldest first."""
+    def history(
+        self, memory_id: str, scope: Scope | None, owner: tuple[str, str], target: Target = Target.LOCAL
+    ) -> tuple[MemoryRecord, ...]:
+        """The memory's version chain, oldest first, as far as it may be read at ``target``."""
         with self.store.view() as view:
-            found(view, memory_id, scope, owner)
-            return tuple(sorted(view.chain(memory_id), key=lambda m: (m.valid_from, m.recorded_at, m.id)))
+            _found_for(view, memory_id, scope, owner, target)
+            chain = _readable_among(view, view.chain(memory_id), target)
+            return tuple(sorted(chain.values(), key=lambda m: (m.valid_from, m.recorded_at, m.id)))
 
-    def explain(self, memory_id: str, scope: Scope | None, owner: tuple[str, str]) -> Explanation:
-        """Quotes, decision, what it replaced and what replaced it."""
+    def explain(
+        self, memory_id: str, scope: Scope | None, owner: tuple[str, str], target: Target = Target.LOCAL
+    ) -> Explanation:
+        """Quotes, decision, what it replaced and what replaced it, as far as that may be read at ``target``."""
         with self.store.view() as view:
-            memory = found(view, memory_id, scope, owner)
+            memory = _found_for(view, memory_id, scope, owner, target)
             links = memory.links
             linked = view.memories({i for name in Links.__slots__ for i in getattr(links, name)})
+            shown = _readable_among(view, linked.values(), target)
 
             def those(ids: Sequence[str]) -> tuple[MemoryRecord, ...]:
-                return tuple(linked[i] for i in ids)
+                return tuple(shown[i] for i in ids if i in shown)
 
             return Explanation(
                 memory=memory,
@@ -135,6 +135,7 @@ class Reading:
         said_until: datetime | None = None,
         limit: int = 50,
         cursor: str | None = None,
+        target: Target = Target.LOCAL,
     ) -> Page:
         """One page of memories, newest recorded first.
 
@@ -143,6 +144,7 @@ class Reading:
             kind: only this kind.
             limit: 1 to 1,000 memories.
             cursor: ``Page.cursor`` of the page before.
+            target: where the page will be read.
         """
         if not isinstance(limit, int) or not 1 <= limit <= MAX_PAGE:
             raise InputError(f"limit is {limit!r}", remedy=f"use 1 to {MAX_PAGE:,}")
@@ -157,6 +159,7 @@ class Reading:
                     said_until=said_until,
                     live_at=None if include_history else self.clock.now(),
                     after=None if cursor is None else _read_cursor(cursor),
+                    target=target,
                 )
             )
         more = len(rows) > limit
@@ -175,6 +178,23 @@ def found(view: View, memory_id: str, scope: Scope | None, owner: tuple[str, str
     ):
         raise NotFoundError(f"no memory {memory_id!r} here", remedy="list the memories to see their ids")
     return memory
+
+
+def _found_for(view: View, memory_id: str, scope: Scope | None, owner: tuple[str, str], target: Target) -> MemoryRecord:
+    """``found``, for a reader at ``target``."""
+    memory = found(view, memory_id, scope, owner)
+    if not _readable_among(view, [memory], target):
+        raise NotFoundError(
+            f"memory {memory_id!r} may not be read here", remedy=f"permit {target} reading of the sources it rests on"
+        )
+    return memory
+
+
+def _readable_among(view: View, memories: Iterable[MemoryRecord], target: Target) -> dict[str, MemoryRecord]:
+    """Those of ``memories`` that are not erased and may be read at ``target``, by id."""
+    listed = [memory for memory in memories if memory.state is not State.ERASED]
+    evidence = view.evidence({source.evidence_id for memory in listed for source in memory.sources})
+    return {memory.id: memory for memory in listed if readable(memory, evidence, target)}
 
 
 def kind_named(name: str) -> Kind:

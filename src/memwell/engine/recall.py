@@ -12,12 +12,13 @@ from memwell.domain.evidence import Evidence, Target
 from memwell.domain.lens import Lens, sees_memory
 from memwell.domain.memory import Kind, Layer, MemoryRecord, Span, State
 from memwell.domain.plan import Unit
+from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
 from memwell.domain.text import checked_text, terms
 from memwell.engine.items import MemoryItem, RawItem
 from memwell.engine.ports import Clock, Embedder, Matrix, PoolEntry, PoolQuery, Question, QuestionReader, Store, View
 from memwell.engine.ranking import memory_scores, one_of_each_turn_first, ranked, shown_score, turn_scores
-from memwell.engine.reading import known_then, quotes_of, readable
+from memwell.engine.reading import known_then, quotes_of
 from memwell.engine.results import SearchResult
 from memwell.engine.vectors import checked, windows
 from memwell.errors import InputError

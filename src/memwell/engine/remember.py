@@ -11,13 +11,13 @@ from datetime import datetime
 from itertools import groupby
 
 from memwell.domain.decision import Candidate, Decision
-from memwell.domain.evidence import Evidence, Speaker, default_permissions
+from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.plan import AddEvidence, IndexRecord, MarkFormed, Operation, Plan, Request, Unit
 from memwell.domain.scope import Scope, checked_id
 from memwell.domain.segments import clauses, sentences
 from memwell.engine.compile import candidates as compile_candidates
 from memwell.engine.indexing import embed, first_rows, index_operation, indexable_evidence, indexable_memory
-from memwell.engine.intake import Incoming, Messages, input_hash, read_messages
+from memwell.engine.intake import Incoming, Messages, input_hash, read_messages, record_of
 from memwell.engine.outcome import journalled, replayed_result
 from memwell.engine.ports import (
     Clock,
@@ -99,6 +99,7 @@ class Remember:
         session_id: str,
         at: str | datetime | None = None,
         request_id: str | None = None,
+        dependencies: Sequence[str] = (),
     ) -> WriteResult:
         """Keep ``messages`` as evidence and form memories from them.
 
@@ -106,6 +107,7 @@ class Remember:
             messages: see ``intake.read_messages``.
             at: when they were said; now where neither it nor the message says so.
             request_id: makes the call idempotent: the same id and input give the first result again.
+            dependencies: ids of memories and evidence that the assistant's messages were made from.
 
         Raises:
             InputError, EvidenceConflictError, IdempotencyConflictError: nothing was stored.
@@ -123,7 +125,7 @@ class Remember:
             if first is not None:
                 return first
         with watch.step("evidence"):
-            evidence = self._keep(scope, session_id, incoming, request)
+            evidence = self._keep(scope, session_id, incoming, request, tuple(dict.fromkeys(dependencies)))
         with watch.step("extract"):
             material = self._extract(scope, session_id, evidence)
         with watch.step("embed"):
@@ -165,7 +167,12 @@ class Remember:
         return None if known[1] is None else replayed_result(view, known[1], request.id)
 
     def _keep(
-        self, scope: Scope, session_id: str, incoming: Sequence[Incoming], request: Request | None
+        self,
+        scope: Scope,
+        session_id: str,
+        incoming: Sequence[Incoming],
+        request: Request | None,
+        dependencies: tuple[str, ...],
     ) -> tuple[Evidence, ...]:
         """Store the evidence in its own transaction and return it as stored."""
         now = self.clock.now()
@@ -173,12 +180,15 @@ class Remember:
         with self.store.view() as view:
             preceding = self._preceding(view, scope, session_id, incoming, now)
         records = [
-            self._record(scope, session_id, message, number, plan_id, request, now)
+            record_of(self.ids.new("ev"), scope, session_id, message, number, plan_id, request, now)
             for number, message in enumerate(incoming)
         ]
         if records and preceding is not None:
             records[0] = replace(records[0], preceding=preceding)
-        plan = Plan(plan_id, scope, now, tuple(AddEvidence(record) for record in records), request=request)
+        operations = tuple(
+            AddEvidence(record, dependencies if record.speaker is Speaker.ASSISTANT else ()) for record in records
+        )
+        plan = Plan(plan_id, scope, now, operations, request=request)
         applied = self.store.apply(plan)
         stored_ids = [applied.evidence.get(record.id, record.id) for record in records]
         with self.store.view() as view:
@@ -194,39 +204,6 @@ class Remember:
         last = view.recent(scope, session_id, before=incoming[0].said_at or now, limit=1)
         return last[0].content if last and last[0].speaker is Speaker.ASSISTANT else None
 
-    def _record(
-        self,
-        scope: Scope,
-        session_id: str,
-        message: Incoming,
-        number: int,
-        plan_id: str,
-        request: Request | None,
-        now: datetime,
-    ) -> Evidence:
-        if message.message_id is not None:
-            origin = f"message:{session_id}:{message.message_id}"
-        elif request is not None:
-            origin = f"request:{request.id}:{number}"
-        else:
-            origin = f"write:{plan_id}:{number}"
-        offset = message.utc_offset_minutes
-        return Evidence(
-            id=self.ids.new("ev"),
-            scope=scope,
-            origin=origin,
-            speaker=message.speaker,
-            content=message.content,
-            occurred_at=message.said_at or now,
-            recorded_at=now,
-            session_id=session_id,
-            message_id=message.message_id,
-            name=message.name,
-            preceding=message.preceding,
-            permissions=default_permissions(message.speaker),
-            metadata={} if offset is None else {"utc_offset_minutes": offset},
-        )
-
     def _extract(self, scope: Scope, session_id: str, evidence: Sequence[Evidence]) -> _Material:
         with self.store.view() as view:
             done = view.formed(record.id for record in evidence)
@@ -239,7 +216,7 @@ class Remember:
                 return _Material((), (), (), resent=bool(done))
             new = {record.id for record in evidence}
             before = view.recent(scope, session_id, before=fresh[0].occurred_at, limit=len(new) + 2 * CONTEXT_TURNS)
-        context = [record for record in before if record.id not in new and record.speaker is Speaker.USER]
+        context = [record for record in before if record.id not in new and _tells(record)]
         turns = tuple(self._turn(record) for record in fresh)
         extraction = self.extractor.extract(turns, context[-CONTEXT_TURNS:])
         candidates = tuple(compile_candidates(turns, extraction.proposals))
@@ -348,6 +325,11 @@ class Remember:
             verdicts[i] = verdict
         # Too few or too many are left standing, for ``settle`` to refuse.
         return [verdict for verdict in (*verdicts, *judged[len(left) :]) if verdict is not None]
+
+
+def _tells(record: Evidence) -> bool:
+    """Whether extraction may read ``record`` beside the turns it is asked about."""
+    return record.speaker is Speaker.USER and record.permissions.infer
 
 
 def _groups(candidates: Sequence[Candidate]) -> Iterator[list[int]]:

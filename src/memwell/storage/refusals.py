@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from memwell.domain.plan import Plan
 from memwell.domain.scope import Scope
-from memwell.errors import IdempotencyConflictError, InputError, PlanRejectedError, PreconditionError, StoreBusyError
+from memwell.errors import (
+    CommandConflictError,
+    IdempotencyConflictError,
+    InputError,
+    PlanRejectedError,
+    PreconditionError,
+    StoreBusyError,
+)
 
 
 def moved_epoch(plan: Plan, epoch: int) -> PreconditionError:
@@ -38,4 +45,11 @@ def other_shape(model: str, shape: tuple[int, ...], known: int) -> InputError:
     return InputError(
         f"the question's vector has shape {shape}; vectors of {model} have {known} dimensions",
         remedy="use one name per embedding model and size",
+    )
+
+
+def other_command(command_id: str) -> CommandConflictError:
+    return CommandConflictError(
+        f"command_id {command_id!r} was used before for another command",
+        remedy="use a new command_id for a new command",
     )

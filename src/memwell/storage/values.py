@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from memwell.domain.evidence import Evidence
 from memwell.domain.indexed import SPEAKER, evidence_prefix, memory_prefix
-from memwell.domain.memory import MemoryRecord
+from memwell.domain.memory import MemoryRecord, Span
 from memwell.domain.text import terms
 from memwell.errors import PlanRejectedError
 
@@ -50,6 +50,16 @@ def mapping_from_json(text: str | None) -> dict[str, Any]:
     """The mapping that ``to_json`` wrote."""
     loaded: dict[str, Any] = json.loads(text) if text else {}
     return loaded
+
+
+def spans_to_json(spans: Sequence[Span] | None) -> str | None:
+    """Spans as JSON pairs; ``None`` for all of a text."""
+    return None if spans is None else json.dumps([[span.start, span.end] for span in spans])
+
+
+def spans_from_json(text: str | None) -> tuple[Span, ...] | None:
+    """The spans that ``spans_to_json`` wrote."""
+    return None if text is None else tuple(Span(start, end) for start, end in json.loads(text))
 
 
 def memory_terms(memory: MemoryRecord) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from memwell.interfaces.cli.output import print_text
-from memwell.interfaces.cli.verbs import imports, recall, serving, showcase, store, write
+from memwell.interfaces.cli.verbs import govern, imports, portable, recall, serving, showcase, store, write
 from memwell.interfaces.cli.verbs.bench import bench
 
 EXIT_CODES = (
@@ -50,7 +50,16 @@ app.command("history")(recall.history)
 app.command("explain")(recall.explain)
 app.command("update")(write.update)
 app.command("delete")(write.delete)
+app.command("correct")(govern.correct)
+app.command("retract")(govern.retract)
+app.command("unarchive")(govern.unarchive)
+app.command("mute")(govern.mute)
+app.command("permit")(govern.permit)
+app.command("forget")(govern.forget)
+app.command("receipt")(govern.receipt)
 app.command("import")(imports.import_chat)
+app.command("export")(portable.export)
+app.command("restore")(portable.restore)
 app.command("status")(store.status)
 app.command("doctor")(store.doctor)
 app.command("demo")(showcase.demo)

@@ -33,6 +33,8 @@ class Step:
     at: str | None = None
     say: str | None = None
     delete: str | None = None
+    forget: str | None = None
+    gone: Sequence[str] = ()
     ask: str | None = None
     as_of: str | None = None
     answer: str | None = None
@@ -115,6 +117,8 @@ class _Teller:
         if step.delete is not None:
             record = self._memory.delete(self._find(step, step.delete).id)
             self._show(f"   put away: {record.content}")
+        if step.forget is not None:
+            self._forget(step, step.forget)
         if step.ask is not None:
             self._ask(step, step.ask)
         if step.explain is not None:
@@ -126,6 +130,17 @@ class _Teller:
         self._show(f"   says{dated}: {words}")
         for decision in self._memory.add(words, at=step.at or step.now).decisions:
             self._show(f"   {decision.action}: {decision.content}")
+
+    def _forget(self, step: Step, words: str) -> None:
+        preview = self._memory.preview_forget([self._find(step, words).id])
+        for item in preview.items:
+            self._show(f"   {item.fate.replace('_', ' ')} {item.what}: {item.words}")
+        done = self._memory.forget(preview.token)
+        files = _bytes_of_store(Path(self._memory.status().location))
+        for text in step.gone:
+            self._require(step, text.encode() not in files, f"{text!r} is still in a file of the store")
+            self._show(f"   in no file of the store: {text}")
+        self._show(f"   receipt: {done.receipt.command_id}")
 
     def _ask(self, step: Step, question: str) -> None:
         then = f", as of {step.as_of[:10]}" if step.as_of else ""
@@ -175,6 +190,11 @@ class _Teller:
     def _require(self, step: Step, holds: bool, otherwise: str) -> None:
         if not holds:
             raise DemoFailedError(f"step {step.title!r}: {otherwise}")
+
+
+def _bytes_of_store(path: Path) -> bytes:
+    """Every byte of the database, its log and its shared memory."""
+    return b"".join(file.read_bytes() for file in sorted(path.parent.glob(f"{path.name}*")))
 
 
 def _answer_is_not(step: Step, result: SearchResult) -> str:

@@ -22,6 +22,7 @@ StorePath = Annotated[
 ]
 User = Annotated[str | None, typer.Option("--user", metavar="NAME", help="Whose memory; else MEMWELL_USER_ID.")]
 MemoryId = Annotated[str, typer.Argument(metavar="ID", help="Id of a memory.")]
+ReadAt = Annotated[str, typer.Option("--target", help="Who reads it: local or cloud.")]
 A_TIME = "a date or ISO 8601 time, local where it has no zone."
 At = Annotated[str | None, typer.Option("--at", metavar="TIME", help=f"When it was said: {A_TIME}")]
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Any
 
+from memwell.interfaces.importing.exports import messages_of
 from memwell.interfaces.importing.items import Item, Message, Problem
 from memwell.interfaces.importing.located import BrokenJsonError, LocatedJson
 
@@ -127,6 +128,9 @@ class _JsonReader:
                 yield from self._element(doc, at, element, inner)
         elif not isinstance(value, dict):
             yield Problem(doc.line(offset), f"{_shown(value)} is neither a message nor a conversation")
+        elif (exported := messages_of(value)) is not None:
+            for message in exported:
+                yield self._message(doc.line(offset), message, session)
         elif any(isinstance(value.get(key), list) for key in _LISTS):
             yield from self._conversation(doc, offset, value)
         else:

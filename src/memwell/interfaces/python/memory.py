@@ -12,18 +12,19 @@ from typing import Self
 from memwell.composition import load_settings, open_engine
 from memwell.domain.evidence import Target
 from memwell.domain.memory import MemoryRecord
-from memwell.domain.scope import Scope, checked_id
+from memwell.domain.scope import checked_id
 from memwell.domain.validity import parse_time
 from memwell.engine.intake import Messages
 from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge
 from memwell.engine.recall import Limits
 from memwell.engine.results import Explanation, Page, SearchResult, Status, WriteResult
 from memwell.errors import InputError
+from memwell.interfaces.python.portable import PortableMemory
 
 Moment = str | datetime
 
 
-class Memory:
+class Memory(PortableMemory):
     """Long-term memory in one file. Safe for threads; several processes may open the same file.
 
     Args:
@@ -87,6 +88,7 @@ class Memory:
         session_id: str = "default",
         at: Moment | None = None,
         request_id: str | None = None,
+        dependencies: Sequence[str] = (),
     ) -> WriteResult:
         """Keep messages as evidence and form memories from them.
 
@@ -96,6 +98,8 @@ class Memory:
             session_id: the conversation they are of.
             at: when they were said, where a message does not say so itself; default now.
             request_id: makes the call idempotent.
+            dependencies: ``SearchResult.dependencies`` of what the assistant's messages were made from, so that what
+                is forgotten later takes them along.
 
         Returns:
             What was stored and decided, with the reason of each decision.
@@ -106,7 +110,12 @@ class Memory:
             IdempotencyConflictError: the request id was used before with other input.
         """
         return self._engine.remember.add(
-            self._scope(user_id), messages, session_id=session_id, at=at, request_id=request_id
+            self._scope(user_id),
+            messages,
+            session_id=session_id,
+            at=at,
+            request_id=request_id,
+            dependencies=dependencies,
         )
 
     def search(
@@ -135,8 +144,6 @@ class Memory:
         Returns:
             Groups of results; ``.text()`` gives them as context for a prompt.
         """
-        if target not in list(Target):
-            raise InputError(f"target is {target!r}", remedy="use 'local' or 'cloud'")
         defaults = Limits()
         return self._engine.recall.search(
             self._scope(user_id),
@@ -149,13 +156,17 @@ class Memory:
             ),
             as_of=_moment("as_of", as_of),
             known_at=_moment("known_at", known_at),
-            target=Target(target),
+            target=_target(target),
             include_relations=include_relations,
         )
 
-    def get(self, memory_id: str, *, user_id: str | None = None) -> MemoryRecord:
-        """The memory of that id; ``NotFoundError`` where there is none, or it is another user's."""
-        return self._engine.reading.get(memory_id, self._optional_scope(user_id), self._owner)
+    def get(self, memory_id: str, *, user_id: str | None = None, target: str = "local") -> MemoryRecord:
+        """The memory of that id; ``NotFoundError`` where there is none, or it is another user's.
+
+        Args:
+            target: where it will be read, as for ``search``; the same for ``list``, ``history`` and ``explain``.
+        """
+        return self._engine.reading.get(memory_id, self._optional_scope(user_id), self._owner, _target(target))
 
     def list(
         self,
@@ -167,6 +178,7 @@ class Memory:
         said_until: Moment | None = None,
         limit: int = 50,
         cursor: str | None = None,
+        target: str = "local",
     ) -> Page:
         """One page of memories, newest recorded first.
 
@@ -185,15 +197,16 @@ class Memory:
             said_until=_moment("said_until", said_until),
             limit=limit,
             cursor=cursor,
+            target=_target(target),
         )
 
-    def history(self, memory_id: str, *, user_id: str | None = None) -> tuple[MemoryRecord, ...]:
+    def history(self, memory_id: str, *, user_id: str | None = None, target: str = "local") -> tuple[MemoryRecord, ...]:
         """All versions of what that memory is about, oldest first."""
-        return self._engine.reading.history(memory_id, self._optional_scope(user_id), self._owner)
+        return self._engine.reading.history(memory_id, self._optional_scope(user_id), self._owner, _target(target))
 
-    def explain(self, memory_id: str, *, user_id: str | None = None) -> Explanation:
+    def explain(self, memory_id: str, *, user_id: str | None = None, target: str = "local") -> Explanation:
         """The quoted words behind a memory, the decision that made it, what it replaced and what replaced it."""
-        return self._engine.reading.explain(memory_id, self._optional_scope(user_id), self._owner)
+        return self._engine.reading.explain(memory_id, self._optional_scope(user_id), self._owner, _target(target))
 
     def update(
         self,
@@ -247,14 +260,12 @@ class Memory:
         """Embed records that lack vectors of the embedder in use; returns how many."""
         return self._engine.maintaining.reindex(progress)
 
-    def _scope(self, user_id: str | None) -> Scope:
-        chosen = user_id if user_id is not None else self._user_id
-        return Scope(checked_id("user_id", chosen), *self._owner)
-
-    def _optional_scope(self, user_id: str | None) -> Scope | None:
-        """An id names one memory, so a user is only needed to insist on whose it is."""
-        return None if user_id is None and self._user_id is None else self._scope(user_id)
-
 
 def _moment(name: str, value: Moment | None) -> datetime | None:
     return None if value is None else parse_time(name, value)
+
+
+def _target(value: str) -> Target:
+    if value not in list(Target):
+        raise InputError(f"target is {value!r}", remedy="use 'local' or 'cloud'")
+    return Target(value)

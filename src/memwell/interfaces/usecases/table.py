@@ -107,9 +107,21 @@ USE_CASES: Mapping[str, UseCase] = {
         UseCase("explain", Right.READ, "GET /v1/memories/{memory_id}/explain"),
         UseCase("update", Right.WRITE, "PUT /v1/memories/{memory_id}"),
         UseCase("delete", Right.WRITE, "DELETE /v1/memories/{memory_id}"),
+        UseCase("correct", Right.WRITE, "POST /v1/corrections"),
+        UseCase("retract", Right.WRITE, "POST /v1/memories/{memory_id}/retract"),
+        UseCase("unarchive", Right.WRITE, "POST /v1/memories/{memory_id}/unarchive"),
+        UseCase("mute", Right.WRITE, "POST /v1/memories/{memory_id}/mute"),
+        UseCase("unmute", Right.WRITE, "POST /v1/memories/{memory_id}/unmute"),
+        UseCase("observe", Right.WRITE, "POST /v1/evidence"),
+        UseCase("permit", Right.GOVERN, "POST /v1/evidence/{evidence_id}/permit"),
+        UseCase("withdraw", Right.GOVERN, "DELETE /v1/evidence/{evidence_id}"),
+        UseCase("preview_forget", Right.GOVERN, "POST /v1/forget/preview"),
+        UseCase("forget", Right.GOVERN, "POST /v1/forget"),
+        UseCase("receipt", Right.READ, "GET /v1/commands/{command_id}"),
         UseCase("status", Right.READ, "GET /v1/status"),
         UseCase("check", Right.GOVERN, "POST /v1/store/check", returns="problems"),
         UseCase("resume", Right.GOVERN, "POST /v1/store/resume", returns="formed"),
+        UseCase("clean", Right.GOVERN, "POST /v1/store/clean", returns="storage_cleanup"),
         UseCase("rebuild", Right.GOVERN, "POST /v1/store/rebuild"),
         UseCase("reindex", Right.GOVERN, "POST /v1/store/reindex", returns="embedded"),
     )
@@ -118,6 +130,9 @@ USE_CASES: Mapping[str, UseCase] = {
 # What ``Memory`` offers to the process that holds it alone, and why.
 LOCAL: Mapping[str, str] = {
     "close": "ends the process's own hold on the file",
+    "export_bundle": "writes a file of this machine",
+    "plan_import": "reads a file of this machine",
+    "apply_import": "takes what plan_import gave",
     "scoped": "the scope is part of every call from outside",
 }
 

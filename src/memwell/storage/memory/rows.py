@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from memwell.domain.changes import Entry, Named, named_ids
-from memwell.domain.evidence import Evidence
-from memwell.domain.memory import MemoryRecord, Transition
-from memwell.domain.plan import IndexRecord, Plan, Unit
+from memwell.domain.changes import Entry
+from memwell.domain.evidence import Evidence, EvidenceStatus
+from memwell.domain.memory import MemoryRecord, State, Transition
+from memwell.domain.named import Named, losing_words, named_ids
+from memwell.domain.plan import AddEvidence, AddMemory, IndexRecord, KeepReceipt, Plan, Unit
 from memwell.domain.scope import Scope
+from memwell.domain.tombstone import Tombstone, source_hashes
 from memwell.storage.stems import stems
 from memwell.storage.values import evidence_terms, memory_terms
 
@@ -35,6 +37,9 @@ class Rows:
         words: stems by record.
         vectors: the vectors of each record; all of one model.
         dimensions: by model.
+        dependencies: what an evidence record was made from, by its id.
+        tombstones: by id of the erased record.
+        receipts: by command.
     """
 
     evidence: dict[str, Evidence] = field(default_factory=dict)
@@ -49,6 +54,9 @@ class Rows:
     words: dict[Unit, dict[str, list[str]]] = field(default_factory=lambda: {unit: {} for unit in Unit})
     vectors: dict[Unit, dict[str, IndexRecord]] = field(default_factory=lambda: {unit: {} for unit in Unit})
     dimensions: dict[str, int] = field(default_factory=dict)
+    dependencies: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    tombstones: dict[str, tuple[Scope, Tombstone]] = field(default_factory=dict)
+    receipts: dict[tuple[Scope, str], KeepReceipt] = field(default_factory=dict)
 
     def copy(self) -> Rows:
         return replace(
@@ -66,18 +74,43 @@ class Rows:
     def named(self, plan: Plan) -> Named:
         """The records that ``plan`` names, for ``changes.resolve``."""
         memory_ids, evidence_ids, origins = named_ids(plan)
+        lost = losing_words(plan)
+        citing = {
+            key: frozenset(m.id for m in self.memories.values() if any(s.evidence_id == key for s in m.sources))
+            for key in lost
+        }
+        memory_ids = memory_ids.union(*citing.values())
         known = {origin: self.origins[key] for origin in origins if (key := (plan.scope, origin)) in self.origins}
         return Named(
             memories={key: self.memories[key] for key in memory_ids & self.memories.keys()},
             evidence={key: self.evidence[key] for key in evidence_ids & self.evidence.keys()},
             origins={origin: self.evidence[evidence_id] for origin, evidence_id in known.items()},
+            buried=self._buried(plan),
+            citing=citing,
         )
+
+    def _buried(self, plan: Plan) -> frozenset[str]:
+        records = [operation.evidence for operation in plan.operations if isinstance(operation, AddEvidence)]
+        ids = {record.id for record in records}
+        ids |= {operation.memory.id for operation in plan.operations if isinstance(operation, AddMemory)}
+        found = ids & self.tombstones.keys()
+        for scope, stone in self.tombstones.values():
+            if scope == plan.scope and stone.hash_key is not None:
+                known = {stone.origin_hash, stone.replay_hash}
+                found |= {record.id for record in records if known & {*source_hashes(record, stone.hash_key)}}
+        return frozenset(found)
 
     def index_words(self) -> None:
         """Make the words of every record again."""
-        self.words[Unit.MEMORY] = {key: memory_words(memory) for key, memory in self.memories.items()}
-        indexed = [record for record in self.evidence.values() if record.speaker.supports_memories]
+        alive = {key: memory for key, memory in self.memories.items() if memory.state is not State.ERASED}
+        self.words[Unit.MEMORY] = {key: memory_words(memory) for key, memory in alive.items()}
+        indexed = [record for record in self.evidence.values() if is_indexed(record)]
         self.words[Unit.EVIDENCE] = {record.id: evidence_words(record) for record in indexed}
+
+
+def is_indexed(record: Evidence) -> bool:
+    """Whether the keyword index has the words of ``record``."""
+    return record.speaker.supports_memories and record.status is not EvidenceStatus.ERASED
 
 
 def memory_words(memory: MemoryRecord) -> list[str]:

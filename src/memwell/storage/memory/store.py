@@ -11,19 +11,24 @@ from datetime import datetime
 from threading import RLock
 from typing import TypeVar
 
-from memwell.domain.changes import Changes, Entry, resolve
-from memwell.domain.plan import AddEvidence, Applied, IndexRecord, Plan, Unit
+from memwell.domain.changes import Changes, Entry, receipt_of
+from memwell.domain.memory import State
+from memwell.domain.plan import AddEvidence, Applied, IndexRecord, KeepReceipt, Plan, Unit
+from memwell.domain.resolve import resolve
 from memwell.domain.scope import Scope
+from memwell.domain.tombstone import keyed_hash
 from memwell.engine.ports import Clock, View
 from memwell.errors import StorageError
 from memwell.storage.memory.checks import problems
-from memwell.storage.memory.rows import RequestRow, Rows, evidence_words, memory_words
+from memwell.storage.memory.rows import RequestRow, Rows, evidence_words, is_indexed, memory_words
+from memwell.storage.memory.traces import MemoryTraces
 from memwell.storage.memory.view import MemoryView
 from memwell.storage.refusals import busy_scope, moved_epoch, other_dimensions, other_input
 from memwell.storage.values import LOCK_LIFE, REQUEST_LIFE, mapping_from_json, to_json
 
 T = TypeVar("T")
 _POLL_SECONDS = 0.005
+_HASH_KEY = bytes(32)  # nothing here outlives the process
 
 
 class MemoryStore:
@@ -70,6 +75,9 @@ class MemoryStore:
             rows.index_words()
             self._rows = rows
 
+    def clean(self) -> bool:
+        return True  # what is erased is in no log
+
     def check(self) -> list[str]:
         return problems(self._open_rows())
 
@@ -110,16 +118,23 @@ class MemoryStore:
         rows.epochs[plan.scope] = epoch + changes.moves_epoch
         rows.ledger.extend(changes.entries or (Entry("plan", "", ""),))
         rows.plans[plan.id] = len(rows.ledger)
+        receipt = receipt_of(plan, changes, len(rows.ledger))
+        if plan.command is not None and receipt is not None:
+            digest = keyed_hash(plan.command.input, _HASH_KEY)
+            rows.receipts[plan.scope, plan.command.id] = KeepReceipt(receipt, digest, _HASH_KEY)
         if plan.request is not None:
             outcome = None if plan.outcome is None else mapping_from_json(to_json(plan.outcome))
             expires_at = self._clock.now() + REQUEST_LIFE
             row = RequestRow(plan.request.input_hash, plan.id, outcome, expires_at)
             rows.requests[plan.scope, plan.request.id] = row
         self._rows = rows
-        return Applied(plan.id, rows.plans[plan.id], rows.epochs[plan.scope], False, changes.aliases)
+        return Applied(plan.id, rows.plans[plan.id], rows.epochs[plan.scope], False, changes.aliases, receipt)
 
     def _replayed(self, rows: Rows, plan: Plan) -> Applied | None:
-        first = plan.id if plan.id in rows.plans else None
+        receipt = None
+        if plan.command is not None:
+            receipt = MemoryTraces(rows, plan.scope).answered(plan.command)
+        first = plan.id if plan.id in rows.plans else receipt.plan_id if receipt else None
         if first is None and plan.request is not None:
             request = rows.requests.get((plan.scope, plan.request.id))
             if request is not None and self._clock.now() < request.expires_at:
@@ -131,14 +146,15 @@ class MemoryStore:
         proposed = [operation.evidence for operation in plan.operations if isinstance(operation, AddEvidence)]
         stored = {record.id: rows.origins.get((plan.scope, record.origin)) for record in proposed}
         evidence = {key: known for key, known in stored.items() if known is not None}
-        return Applied(first, rows.plans[first], rows.epochs.get(plan.scope, 0), True, evidence)
+        return Applied(first, rows.plans[first], rows.epochs.get(plan.scope, 0), True, evidence, receipt)
 
 
 def _write(rows: Rows, plan: Plan, changes: Changes) -> None:
-    for record in changes.evidence:
+    _erase(rows, plan, changes)
+    for record in (*changes.evidence, *changes.altered.values()):
         rows.evidence[record.id] = replace(record, metadata=mapping_from_json(to_json(record.metadata)))
         rows.origins[record.scope, record.origin] = record.id
-        if record.speaker.supports_memories:
+        if is_indexed(record):
             rows.words[Unit.EVIDENCE][record.id] = evidence_words(record)
     for memory_id, memory in changes.memories.items():
         rows.memories[memory_id] = replace(
@@ -146,12 +162,43 @@ def _write(rows: Rows, plan: Plan, changes: Changes) -> None:
             qualifiers=mapping_from_json(to_json(memory.qualifiers)),
             extra=mapping_from_json(to_json(memory.extra)),
         )
-        rows.words[Unit.MEMORY][memory_id] = memory_words(memory)
+        if memory_id not in changes.erased:
+            rows.words[Unit.MEMORY][memory_id] = memory_words(memory)
     for step in changes.transitions:
         rows.transitions[step.memory_id] = (*rows.transitions.get(step.memory_id, ()), step)
     for record_vectors in changes.vectors:
         _index(rows, plan, record_vectors)
     rows.formed.update(changes.formed)
+    rows.dependencies.update(changes.dependencies)
+    for kept in changes.receipts:
+        rows.receipts.setdefault((plan.scope, kept.receipt.command_id), kept)
+
+
+def _erase(rows: Rows, plan: Plan, changes: Changes) -> None:
+    for grave in changes.graves:
+        rows.words[grave.unit].pop(grave.record_id, None)
+        rows.vectors[grave.unit].pop(grave.record_id, None)
+        if grave.unit is Unit.EVIDENCE and grave.spans is None:
+            record = rows.evidence[grave.record_id]
+            del rows.origins[record.scope, record.origin]
+            rows.origins[record.scope, changes.altered[record.id].origin] = record.id
+            rows.formed.discard(record.id)
+            rows.dependencies.pop(record.id, None)
+    for stone in (*(grave.tombstone(_HASH_KEY) for grave in changes.graves), *changes.buried):
+        known = rows.tombstones.get(stone.record_id)
+        rows.tombstones[stone.record_id] = (plan.scope, known[1].merged(stone) if known else stone)
+    for memory_id in changes.erased:
+        steps = rows.transitions.get(memory_id, ())
+        rows.transitions[memory_id] = tuple(
+            replace(step, state=State.ERASED, valid_until=None, muted_at=None) for step in steps
+        )
+    if changes.graves:
+        gone = [grave.record_id for grave in changes.graves]
+        for key, request in list(rows.requests.items()):
+            if key[0] == plan.scope and (
+                request.outcome is None or any(i in (to_json(request.outcome) or "") for i in gone)
+            ):
+                del rows.requests[key]
 
 
 def _index(rows: Rows, plan: Plan, item: IndexRecord) -> None:

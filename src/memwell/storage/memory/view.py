@@ -14,10 +14,12 @@ from memwell.domain.evidence import Evidence, EvidenceStatus
 from memwell.domain.lens import Lens, as_known, sees_evidence, sees_memory
 from memwell.domain.memory import MemoryRecord, State, Transition
 from memwell.domain.plan import Unit
+from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
 from memwell.domain.validity import Validity
 from memwell.engine.ports import Matrix, PageQuery, PoolEntry, PoolQuery
 from memwell.storage.memory.rows import Rows
+from memwell.storage.memory.traces import MemoryTraces
 from memwell.storage.refusals import other_shape
 from memwell.storage.signals import Floats, best, episodes, keyword_share, with_context
 from memwell.storage.stems import stems
@@ -60,7 +62,11 @@ class MemoryView:
         ]
 
     def page(self, query: PageQuery) -> list[MemoryRecord]:
-        found = [memory for memory in self._in_scope(query.scope) if _on_page(query, memory)]
+        found = [
+            memory
+            for memory in self._in_scope(query.scope)
+            if _on_page(query, memory) and (query.target is None or readable(memory, self._rows.evidence, query.target))
+        ]
         found.sort(key=lambda memory: (memory.recorded_at, memory.id), reverse=True)
         return found[: query.limit]
 
@@ -140,6 +146,9 @@ class MemoryView:
             return None
         return request.input_hash, request.outcome
 
+    def traces(self, scope: Scope) -> MemoryTraces:
+        return MemoryTraces(self._rows, scope)
+
     def unindexed(self, unit: Unit, model: str, limit: int) -> list[str]:
         indexed = {key for key, row in self._rows.vectors[unit].items() if row.model == model}
         return [key for key in self._indexable(unit) if key not in indexed][:limit]
@@ -166,6 +175,7 @@ class MemoryView:
             "ledger": len(rows.ledger),
             "bytes": 0,
             "schema": 0,
+            "cleanup": "complete",
             "models": models,
         }
 

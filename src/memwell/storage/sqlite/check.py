@@ -6,9 +6,11 @@ import sqlite3
 from functools import lru_cache
 from importlib import resources
 
+from memwell.domain.evidence import EvidenceStatus
+from memwell.domain.memory import State
 from memwell.domain.plan import Unit
+from memwell.storage.sqlite.erase import add_words
 from memwell.storage.sqlite.rows import read_evidence, read_memories
-from memwell.storage.sqlite.write import add_words
 from memwell.storage.values import evidence_terms, memory_terms
 
 _CHUNK = 1000
@@ -58,8 +60,16 @@ def _chunk(connection: sqlite3.Connection, unit: Unit, after: int) -> list[tuple
         return []
     if unit is Unit.MEMORY:
         memories = read_memories(connection, "WHERE m.no BETWEEN ? AND ?", (keys[0][0], keys[-1][0]))
-        words = {memory.id: memory_terms(memory) for memory in memories.values()}
+        words = {memory.id: memory_terms(memory) for memory in memories.values() if memory.state is not State.ERASED}
     else:
         evidence = read_evidence(connection, "WHERE e.no BETWEEN ? AND ?", (keys[0][0], keys[-1][0]))
-        words = {record.id: evidence_terms(record) for record in evidence if record.speaker.supports_memories}
+        indexed = [r for r in evidence if r.speaker.supports_memories and r.status is not EvidenceStatus.ERASED]
+        words = {record.id: evidence_terms(record) for record in indexed}
     return [(no, scope, words.get(key)) for no, scope, key in keys]
+
+
+def merge_words(connection: sqlite3.Connection) -> None:
+    """Merge each keyword index into one segment: a deleted word leaves the file only when its segment is merged."""
+    for unit in Unit:
+        table = f"{unit.value}_words"
+        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")

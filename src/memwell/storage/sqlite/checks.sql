@@ -2,7 +2,7 @@
 
 -- broken: memory without a source
 SELECT m.id FROM memories m
-WHERE m.kind <> 'entity' AND NOT EXISTS (SELECT 1 FROM sources s WHERE s.memory = m.no)
+WHERE m.kind <> 'entity' AND m.state <> 'erased' AND NOT EXISTS (SELECT 1 FROM sources s WHERE s.memory = m.no)
 
 -- broken: memory that cites evidence of another scope
 SELECT m.id FROM sources s JOIN memories m ON m.no = s.memory JOIN evidence e ON e.no = s.evidence
@@ -46,16 +46,18 @@ SELECT m.id FROM memories m JOIN transitions t ON t.memory = m.no AND t.revision
 WHERE t.state <> m.state OR t.valid_until IS NOT m.valid_until OR t.muted_at IS NOT m.muted_at
 
 -- broken: keyword index of memories lacks or adds a row
-SELECT no FROM (SELECT no FROM memories EXCEPT SELECT id FROM memory_words_docsize)
-UNION ALL SELECT id FROM (SELECT id FROM memory_words_docsize EXCEPT SELECT no FROM memories)
+SELECT no FROM (SELECT no FROM memories WHERE state <> 'erased' EXCEPT SELECT id FROM memory_words_docsize)
+UNION ALL
+SELECT id FROM (SELECT id FROM memory_words_docsize EXCEPT SELECT no FROM memories WHERE state <> 'erased')
 
 -- broken: keyword index of evidence lacks or adds a row
 SELECT no FROM (
-    SELECT no FROM evidence WHERE speaker IN ('user', 'observed', 'import') EXCEPT SELECT id FROM evidence_words_docsize
+    SELECT no FROM evidence WHERE speaker IN ('user', 'observed', 'import') AND status <> 'erased'
+    EXCEPT SELECT id FROM evidence_words_docsize
 )
 UNION ALL SELECT id FROM (
     SELECT id FROM evidence_words_docsize
-    EXCEPT SELECT no FROM evidence WHERE speaker IN ('user', 'observed', 'import')
+    EXCEPT SELECT no FROM evidence WHERE speaker IN ('user', 'observed', 'import') AND status <> 'erased'
 )
 
 -- broken: vectors of the wrong length, of record
@@ -71,3 +73,24 @@ SELECT p.id FROM plans p LEFT JOIN ledger l ON l.seq = p.seq WHERE l.plan_id IS 
 -- broken: gap in the ledger after line
 SELECT l.seq FROM ledger l
 WHERE l.seq < (SELECT max(seq) FROM ledger) AND NOT EXISTS (SELECT 1 FROM ledger n WHERE n.seq = l.seq + 1)
+
+-- broken: erased memory that still has words
+SELECT m.id FROM memories m
+WHERE m.state = 'erased' AND (
+    m.content <> '' OR m.reason <> '' OR m.attribute IS NOT NULL OR m.value IS NOT NULL OR m.qualifiers IS NOT NULL
+    OR EXISTS (SELECT 1 FROM sources s WHERE s.memory = m.no)
+    OR EXISTS (SELECT 1 FROM memory_vectors v WHERE v.record = m.no)
+)
+
+-- broken: erased evidence that still has words
+SELECT e.id FROM evidence e
+WHERE e.status = 'erased' AND (
+    e.content <> '' OR e.preceding IS NOT NULL OR e.name IS NOT NULL OR e.metadata IS NOT NULL
+    OR EXISTS (SELECT 1 FROM evidence_vectors v WHERE v.record = e.no)
+    OR EXISTS (SELECT 1 FROM sources s WHERE s.evidence = e.no)
+)
+
+-- broken: erased record without a tombstone
+SELECT id FROM memories WHERE state = 'erased' AND id NOT IN (SELECT record_id FROM tombstones)
+UNION ALL
+SELECT id FROM evidence WHERE status = 'erased' AND id NOT IN (SELECT record_id FROM tombstones)

@@ -14,6 +14,7 @@ from memwell.errors import StorageError, StoreBusyError
 from memwell.storage.sqlite.translate import translated
 
 _IDLE_READERS = 8
+_LOG_WAIT_MS = 500  # for readers of an older state to end, before emptying the log is put off
 _SETTINGS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
@@ -94,6 +95,20 @@ class Connections:
                 yield connection
             finally:
                 self._give_back(connection)
+
+    def empty_log(self) -> bool:
+        """Move the write-ahead log into the file and empty it; ``False`` where a reader still needs it."""
+        if not self._writing.acquire(timeout=self._busy_timeout):
+            return False
+        try:
+            with translated(self.path):
+                connection = self._open_writer()
+                connection.execute(f"PRAGMA busy_timeout = {_LOG_WAIT_MS}")
+                busy: int = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                connection.execute(f"PRAGMA busy_timeout = {round(self._busy_timeout * 1000)}")
+                return not busy
+        finally:
+            self._writing.release()
 
     def close(self) -> None:
         """Close all connections; those in use when their transaction ends."""

@@ -26,7 +26,7 @@ Row = tuple[Any, ...]
 
 EVIDENCE_COLUMNS = (
     "id, origin, session_id, message_id, speaker, name, content, content_type, preceding, local, cloud, infer, status,"
-    " occurred_at, recorded_at, valid_from, valid_until, metadata"
+    " occurred_at, recorded_at, valid_from, valid_until, metadata, permitted_at"
 )
 MEMORY_COLUMNS = (
     "id, session_id, kind, content, subject, attribute, value, polarity, qualifiers, memory_at, occurred_at,"
@@ -64,13 +64,14 @@ def evidence_row(record: Evidence) -> Row:
         _micros(record.valid_from),
         _micros(record.valid_until),
         to_json(record.metadata),
+        _micros(record.permitted_at),
     )
 
 
 def evidence_from(row: Row) -> Evidence:
     """The evidence of a row of the scope's three names followed by ``EVIDENCE_COLUMNS``."""
     app, user, agent, key, origin, session, message, speaker, name, content, content_type, preceding, *rest = row
-    local, cloud, infer, status, occurred_at, recorded_at, valid_from, valid_until, metadata = rest
+    local, cloud, infer, status, occurred_at, recorded_at, valid_from, valid_until, metadata, permitted_at = rest
     return Evidence(
         id=key,
         scope=Scope(user, app, agent),
@@ -89,6 +90,7 @@ def evidence_from(row: Row) -> Evidence:
         valid_from=_moment(valid_from),
         valid_until=_moment(valid_until),
         metadata=mapping_from_json(metadata),
+        permitted_at=_moment(permitted_at),
     )
 
 

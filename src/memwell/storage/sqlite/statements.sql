@@ -83,3 +83,59 @@ FROM models ORDER BY name
 
 -- name: forget_requests
 DELETE FROM requests WHERE (scope, id) IN (SELECT scope, id FROM requests WHERE expires_at <= ? LIMIT ?)
+
+-- name: tombstone_of_source
+SELECT 1 FROM tombstones WHERE scope = ?1 AND hash_key = ?2 AND (origin_hash = ?3 OR replay_hash = ?4)
+
+-- name: tombstones
+SELECT t.record_id, t.unit, t.at, t.spans, t.origin_hash, t.replay_hash, k.key
+FROM tombstones t LEFT JOIN hash_keys k ON k.no = t.hash_key
+
+-- name: erase_transitions
+UPDATE transitions SET state = 'erased', valid_until = NULL, muted_at = NULL WHERE memory = ?
+
+-- Answers that name erased records, and unfinished requests, whose input may have been erased.
+-- name: erase_requests
+DELETE FROM requests WHERE scope = ? AND (
+    outcome IS NULL
+    OR EXISTS (SELECT 1 FROM json_tree(outcome) t WHERE t.atom IN (SELECT value FROM json_each(?)))
+)
+
+-- Erased words may stand in the write-ahead log and in older segments of the keyword indexes until they are cleaned.
+-- name: note_cleanup
+INSERT INTO meta VALUES ('cleanup', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1
+
+-- name: cleanup_due
+SELECT coalesce((SELECT value FROM meta WHERE name = 'cleanup'), 0)
+
+-- name: cleanup_done
+DELETE FROM meta WHERE name = 'cleanup' AND value = ?
+
+-- name: dependents
+SELECT DISTINCT e.id FROM dependencies d JOIN evidence e ON e.no = d.evidence
+WHERE e.scope = ? AND d.on_id IN (SELECT value FROM json_each(?))
+
+-- name: dependencies
+SELECT e.id, d.on_id FROM dependencies d JOIN evidence e ON e.no = d.evidence
+WHERE e.scope = ? ORDER BY d.evidence, d.position
+
+-- name: forming
+SELECT e.id FROM evidence e
+WHERE e.scope = ? AND e.recorded_at >= ? AND e.status = 'active' AND e.infer
+    AND e.speaker IN ('user', 'observed', 'import') AND NOT EXISTS (SELECT 1 FROM formed f WHERE f.evidence = e.no)
+ORDER BY e.no
+
+-- name: formed_of_scope
+SELECT e.id FROM formed f JOIN evidence e ON e.no = f.evidence WHERE e.scope = ?
+
+-- name: receipt
+SELECT r.body, r.input_hash, k.key FROM receipts r JOIN hash_keys k ON k.no = r.hash_key
+WHERE r.scope = ? AND r.command_id = ?
+
+-- name: receipts
+SELECT r.body, r.input_hash, k.key FROM receipts r JOIN hash_keys k ON k.no = r.hash_key
+WHERE r.scope = ? ORDER BY r.command_id
+
+-- name: citing_ids
+SELECT e.id, m.id FROM evidence e JOIN sources s ON s.evidence = e.no JOIN memories m ON m.no = s.memory
+WHERE e.id IN (SELECT value FROM json_each(?))

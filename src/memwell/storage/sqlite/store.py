@@ -12,17 +12,21 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeVar
 
-from memwell.domain.changes import Changes, resolve
-from memwell.domain.plan import AddEvidence, Applied, Plan
+from memwell.domain.changes import Changes, receipt_of
+from memwell.domain.plan import AddEvidence, Applied, KeepReceipt, Plan
+from memwell.domain.resolve import resolve
 from memwell.domain.scope import Scope
+from memwell.domain.tombstone import keyed_hash
 from memwell.engine.ports import Clock, View
 from memwell.storage.refusals import busy_scope, moved_epoch, other_input
 from memwell.storage.sqlite import check as whole
 from memwell.storage.sqlite.connection import Connections
+from memwell.storage.sqlite.erase import own_key
 from memwell.storage.sqlite.index import CACHE_BYTES, IndexCache
 from memwell.storage.sqlite.migrate import prepare
 from memwell.storage.sqlite.rows import id_list
 from memwell.storage.sqlite.statements import ScopeRow, find_scope, statement
+from memwell.storage.sqlite.traces import SqliteTraces
 from memwell.storage.sqlite.view import SqliteView
 from memwell.storage.sqlite.write import Writer, read_named
 from memwell.storage.values import LOCK_LIFE, REQUEST_LIFE, to_json, to_micros
@@ -37,6 +41,8 @@ FAULT_POINTS = (
     "sqlite.apply.before_commit",
     "sqlite.apply.committed",
     "sqlite.rebuild.before_commit",
+    "sqlite.clean.merged",
+    "sqlite.clean.emptied",
 )
 T = TypeVar("T")
 _POLL_SECONDS = 0.02
@@ -112,6 +118,21 @@ class SqliteStore:
             with self._connections.write() as connection:
                 connection.execute("DELETE FROM locks WHERE token = ?", (token,))
 
+    def clean(self) -> bool:
+        with self._connections.write() as connection:
+            due: int = connection.execute(statement("cleanup_due")).fetchone()[0]
+            if due:
+                whole.merge_words(connection)
+        if not due:
+            return True
+        self._reach("sqlite.clean.merged")
+        if not self._connections.empty_log():
+            return False
+        self._reach("sqlite.clean.emptied")
+        with self._connections.write() as connection:
+            connection.execute(statement("cleanup_done"), (due,))
+        return True
+
     def rebuild(self) -> None:
         with self._connections.write() as connection:
             whole.rebuild(connection)
@@ -141,8 +162,11 @@ class SqliteStore:
             time.sleep(_POLL_SECONDS)
 
     def _replayed(self, connection: sqlite3.Connection, scope: ScopeRow, plan: Plan) -> Applied | None:
-        first = plan.id
-        if plan.request is not None and not _has_plan(connection, first):
+        receipt = None
+        if plan.command is not None:
+            receipt = SqliteTraces(connection, scope.no).answered(plan.command)
+        first = plan.id if receipt is None else receipt.plan_id
+        if receipt is None and plan.request is not None and not _has_plan(connection, first):
             values = (scope.no, plan.request.id, to_micros(self._clock.now()))
             known = connection.execute(statement("request"), values).fetchone()
             if known is None:
@@ -156,7 +180,7 @@ class SqliteStore:
         row = connection.execute("SELECT seq FROM plans WHERE id = ?", (first,)).fetchone()
         if row is None:
             return None
-        return Applied(first, row[0], scope.epoch, True, _stored_evidence(connection, scope, plan))
+        return Applied(first, row[0], scope.epoch, True, _stored_evidence(connection, scope, plan), receipt)
 
     def _carry_out(self, connection: sqlite3.Connection, scope: ScopeRow, plan: Plan) -> Applied:
         if plan.expected_epoch is not None and plan.expected_epoch != scope.epoch:
@@ -173,12 +197,19 @@ class SqliteStore:
         seq = writer.ledger(changes.entries)
         connection.execute("INSERT INTO plans VALUES (?, ?)", (plan.id, seq))
         self._journal(connection, scope, plan)
+        receipt = receipt_of(plan, changes, seq)
+        kept = list(changes.receipts)
+        if plan.command is not None and receipt is not None:
+            key = own_key(connection)
+            kept.append(KeepReceipt(receipt, keyed_hash(plan.command.input, key), key))
+        for one in kept:
+            SqliteTraces(connection, scope.no).keep(one)
         epoch = scope.epoch + changes.moves_epoch
         if _changes_rows(changes):
             query = "UPDATE scopes SET epoch = ?, changes = changes + 1 WHERE no = ?"
             connection.execute(query, (epoch, scope.no))
         self._reach("sqlite.apply.before_commit")
-        return Applied(plan.id, seq, epoch, False, changes.aliases)
+        return Applied(plan.id, seq, epoch, False, changes.aliases, receipt)
 
     def _journal(self, connection: sqlite3.Connection, scope: ScopeRow, plan: Plan) -> None:
         """Note the request and its outcome; forget some of those whose time is over."""
@@ -214,4 +245,4 @@ def _stored_evidence(connection: sqlite3.Connection, scope: ScopeRow, plan: Plan
 
 
 def _changes_rows(changes: Changes) -> bool:
-    return bool(changes.evidence or changes.memories or changes.vectors)
+    return bool(changes.evidence or changes.altered or changes.memories or changes.vectors)

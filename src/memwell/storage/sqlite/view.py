@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from memwell.domain.evidence import Evidence
+from memwell.domain.evidence import Evidence, Target
 from memwell.domain.lens import Lens
 from memwell.domain.memory import MemoryRecord, Transition
 from memwell.domain.plan import Unit
@@ -20,7 +20,17 @@ from memwell.storage.sqlite.index import IndexCache, Model
 from memwell.storage.sqlite.pool import pool
 from memwell.storage.sqlite.rows import id_list, read_evidence, read_memories, transition_from
 from memwell.storage.sqlite.statements import find_scope, statement
+from memwell.storage.sqlite.traces import SqliteTraces
 from memwell.storage.values import to_micros
+
+# Memories of which every source may be read at the target.
+_READABLE = {
+    target: (
+        " AND NOT EXISTS (SELECT 1 FROM sources s JOIN evidence e ON e.no = s.evidence"
+        f" WHERE s.memory = m.no AND NOT (e.status = 'active' AND e.{target.value}))"
+    )
+    for target in Target
+}
 
 
 class SqliteView:
@@ -86,6 +96,8 @@ class SqliteView:
         if query.live_at is not None:
             tail += " AND (m.valid_until IS NULL OR m.valid_until > ?)"
             values.append(to_micros(query.live_at))
+        if query.target is not None:
+            tail += _READABLE[query.target]
         if query.after is not None:
             tail += " AND (m.recorded_at, m.id) < (?, ?)"
             values += [to_micros(query.after[0]), query.after[1]]
@@ -136,6 +148,10 @@ class SqliteView:
         found = self._connection.execute(statement("request"), values).fetchone()
         return None if found is None else (found[0], None if found[1] is None else json.loads(found[1]))
 
+    def traces(self, scope: Scope) -> SqliteTraces:
+        row = find_scope(self._connection, scope)
+        return SqliteTraces(self._connection, row.no if row else 0)
+
     def unindexed(self, unit: Unit, model: str, limit: int) -> list[str]:
         return [key for (key,) in self._connection.execute(statement(f"unindexed_{unit.value}"), (model, limit))]
 
@@ -155,6 +171,7 @@ class SqliteView:
             "ledger": number("count_ledger"),
             "bytes": number("page_count") * number("page_size"),
             "schema": number("schema"),
+            "cleanup": "pending" if number("cleanup_due") else "complete",
             "models": {
                 name: {"dimensions": dimensions, "memories": memories, "evidence": evidence}
                 for name, dimensions, memories, evidence in models

@@ -6,14 +6,16 @@ import json
 import sqlite3
 import struct
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
 from itertools import count
 
-from memwell.domain.changes import Changes, Entry, Named, named_ids
+from memwell.domain.changes import Changes, Entry
 from memwell.domain.evidence import Evidence
 from memwell.domain.memory import Links, MemoryRecord
+from memwell.domain.named import Named, losing_words, named_ids
 from memwell.domain.plan import IndexRecord, Plan, Unit
+from memwell.domain.tombstone import keyed_hash
 from memwell.storage.refusals import other_dimensions
+from memwell.storage.sqlite.erase import Eraser, add_words, buried_ids, citing_ids
 from memwell.storage.sqlite.rows import (
     EVIDENCE_COLUMNS,
     MEMORY_COLUMNS,
@@ -26,8 +28,6 @@ from memwell.storage.sqlite.rows import (
 )
 from memwell.storage.values import evidence_terms, memory_terms, to_micros
 
-HASH_BYTES = 16
-
 
 def _insert(table: str, columns: str) -> str:
     names = columns.split(", ")
@@ -39,7 +39,7 @@ def _upsert(table: str, columns: str) -> str:
     return f"{_insert(table, columns)} ON CONFLICT (no) DO UPDATE SET {settings}"
 
 
-_ADD_EVIDENCE = _insert("evidence", f"no, scope, changed, {EVIDENCE_COLUMNS}")
+_PUT_EVIDENCE = _upsert("evidence", f"no, scope, changed, {EVIDENCE_COLUMNS}")
 _PUT_MEMORY = _upsert("memories", f"no, scope, changed, {MEMORY_COLUMNS}")
 _ADD_SOURCE = _insert("sources", "memory, position, evidence, start_char, end_char, said_at")
 _ADD_LINK = _insert("links", "memory, relation, position, other")
@@ -50,6 +50,8 @@ _ADD_LINE = _insert("ledger", "seq, origin_device, origin_seq, clock, plan_id, o
 def read_named(connection: sqlite3.Connection, scope: int, plan: Plan) -> Named:
     """The records that ``plan`` names, for ``changes.resolve``."""
     memory_ids, evidence_ids, origins = named_ids(plan)
+    citing = citing_ids(connection, losing_words(plan))
+    memory_ids = memory_ids.union(*citing.values())
     memories: Iterable[MemoryRecord] = ()
     evidence: Iterable[Evidence] = ()
     by_origin: Iterable[Evidence] = ()
@@ -66,6 +68,8 @@ def read_named(connection: sqlite3.Connection, scope: int, plan: Plan) -> Named:
         memories={memory.id: memory for memory in memories},
         evidence={record.id: record for record in evidence},
         origins={record.origin: record for record in by_origin},
+        buried=buried_ids(connection, scope, plan),
+        citing=citing,
     )
 
 
@@ -85,13 +89,19 @@ class Writer:
         self._change = change
 
     def records(self, changes: Changes) -> None:
-        """Evidence and memories with their sources, links and transitions, and the marks of what was formed."""
+        """Evidence and memories with their sources, links and transitions, and the marks of what was formed.
+
+        What is erased leaves every table and index here, before the new rows of altered records are written.
+        """
         self._evidence_numbers = self._numbered("evidence", [record.id for record in changes.evidence])
         created = [key for key in changes.memories if key in changes.created]
         self._memory_numbers = self._numbered("memories", created)
         self._find_numbers(changes)
-        self._add_evidence(changes.evidence)
+        eraser = Eraser(self._connection, self._named, self._scope, self._memory_numbers, self._evidence_numbers)
+        eraser.erase(changes)
+        self._add_evidence(changes)
         self._put_memories(changes)
+        eraser.index_again(changes)
         steps = [(self._memory_numbers[step.memory_id], *transition_row(step)) for step in changes.transitions]
         self._connection.executemany(_ADD_TRANSITION, steps)
         self._connection.executemany(
@@ -147,7 +157,13 @@ class Writer:
         lines = []
         for seq, entry in zip(count(last + 1), entries or (Entry("plan", "", ""),), strict=False):
             clock = json.dumps({device: seq})
-            what = (self._plan.id, entry.operation, entry.record_id or None, _digest(entry.content, key), at)
+            what = (
+                self._plan.id,
+                entry.operation,
+                entry.record_id or None,
+                keyed_hash(entry.content, key) if entry.content else None,
+                at,
+            )
             lines.append((seq, device, seq, clock, *what))
         self._connection.executemany(_ADD_LINE, lines)
         return last + len(lines)
@@ -161,7 +177,7 @@ class Writer:
 
     def _find_numbers(self, changes: Changes) -> None:
         """Row numbers of the stored records that the changes refer to."""
-        evidence: set[str] = set(changes.formed)
+        evidence: set[str] = {*changes.formed, *changes.altered}
         memories: set[str] = set(changes.memories)
         for key, memory in changes.memories.items():
             evidence.update(source.evidence_id for source in memory.sources)
@@ -178,19 +194,20 @@ class Writer:
                 query = f"SELECT id, no FROM {table} WHERE id IN (SELECT value FROM json_each(?))"
                 numbers.update(self._connection.execute(query, (id_list(missing),)))
 
-    def _add_evidence(self, records: Sequence[Evidence]) -> None:
-        self._connection.executemany(
-            _ADD_EVIDENCE,
-            [
-                (
-                    self._evidence_numbers[record.id],
-                    self._scope,
-                    self._change,
-                    *evidence_row(record),
-                )
-                for record in records
-            ],
-        )
+    def _add_evidence(self, changes: Changes) -> None:
+        numbers = self._evidence_numbers
+        records = (*changes.evidence, *changes.altered.values())
+        rows = [(numbers[record.id], self._scope, self._change, *evidence_row(record)) for record in records]
+        self._connection.executemany(_PUT_EVIDENCE, rows)
+        dependencies = [
+            (numbers[key], position, other)
+            for key, others in changes.dependencies.items()
+            for position, other in enumerate(others)
+        ]
+        self._connection.executemany("INSERT INTO dependencies VALUES (?, ?, ?)", dependencies)
+        # What rests on altered evidence may be readable no more, or again: caches must look at it anew.
+        citing = "UPDATE memories SET changed = ? WHERE no IN (SELECT memory FROM sources WHERE evidence = ?)"
+        self._connection.executemany(citing, [(self._change, numbers[key]) for key in changes.altered])
 
     def _put_memories(self, changes: Changes) -> None:
         numbers = self._memory_numbers
@@ -223,21 +240,6 @@ class Writer:
         if row[1] != dimensions:
             raise other_dimensions(self._plan, item.model, dimensions, row[1])
         return int(row[0])
-
-
-def _digest(content: str, key: bytes) -> bytes | None:
-    return blake2b(content.encode(), key=key, digest_size=HASH_BYTES).digest() if content else None
-
-
-def add_words(connection: sqlite3.Connection, unit: Unit, rows: Sequence[tuple[int, int, list[str]]]) -> None:
-    """Add rows of record number, scope number and terms to the keyword index of ``unit``, and note their lengths."""
-    connection.executemany(
-        f"INSERT INTO {unit.value}_words (rowid, scope, words) VALUES (?, ?, ?)",
-        [(no, scope, " ".join(terms)) for no, scope, terms in rows],
-    )
-    table = "memories" if unit is Unit.MEMORY else "evidence"
-    lengths = [(len(terms), no) for no, _, terms in rows]
-    connection.executemany(f"UPDATE {table} SET length = ? WHERE no = ?", lengths)
 
 
 def _new_links(before: MemoryRecord | None, after: MemoryRecord) -> list[tuple[str, tuple[str, ...]]]:

@@ -7,6 +7,7 @@
 Each case gets an empty store, works through the public port alone, and ends with ``store.check() == []``.
 """
 
+from memwell.testing.conformance.governing import GoverningCases
 from memwell.testing.conformance.plans import PlanCases
 from memwell.testing.conformance.reading import ReadingCases
 from memwell.testing.conformance.searching import SearchingCases
@@ -14,7 +15,7 @@ from memwell.testing.conformance.sharing import SharingCases
 from memwell.testing.conformance.words import WordCases
 
 
-class StoreConformance(PlanCases, ReadingCases, SearchingCases, SharingCases, WordCases):
+class StoreConformance(GoverningCases, PlanCases, ReadingCases, SearchingCases, SharingCases, WordCases):
     """All cases. Subclass it with a name that starts with ``Test`` and give it ``open_store``."""
 
 

@@ -53,6 +53,7 @@ class ReadingCases(StoreCases):
             "ledger",
             "bytes",
             "schema",
+            "cleanup",
             "models",
         }
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memwell.interfaces.cli.options import A_TIME, Json, MemoryId, StorePath, User, moment, opened, owner_of
+from memwell.interfaces.cli.options import A_TIME, Json, MemoryId, ReadAt, StorePath, User, moment, opened, owner_of
 from memwell.interfaces.cli.output import local, print_fields, print_json, print_table, print_text, say
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def search(
     known_at: Annotated[
         str | None, typer.Option("--known-at", metavar="TIME", help=f"What was known then; {A_TIME}")
     ] = None,
-    target: Annotated[str, typer.Option("--target", help="Who reads it: local or cloud.")] = "local",
+    target: ReadAt = "local",
     relations: Annotated[bool, typer.Option(help="Show what a memory replaced and conflicts with.")] = True,
     context: Annotated[
         int | None, typer.Option("--context", metavar="CHARS", help="Print context for a prompt instead, this long.")
@@ -63,12 +63,13 @@ def list_memories(
     kind: Annotated[str | None, typer.Option("--kind", help="Only this kind: fact, event, preference ...")] = None,
     limit: Annotated[int, typer.Option("--limit", help="Most memories on the page.")] = 50,
     cursor: Annotated[str | None, typer.Option("--cursor", help="Where the page before ended.")] = None,
+    target: ReadAt = "local",
     store: StorePath = None,
     as_json: Json = False,
 ) -> None:
     """List memories, newest first."""
     with opened(store, owner_of(user)) as memory:
-        page = memory.list(include_history=history_too, kind=kind, limit=limit, cursor=cursor)
+        page = memory.list(include_history=history_too, kind=kind, limit=limit, cursor=cursor, target=target)
     if as_json:
         print_json(page.to_dict())
         return
@@ -80,30 +81,36 @@ def list_memories(
         say(f"more: --cursor {page.cursor}")
 
 
-def get(memory_id: MemoryId, user: User = None, store: StorePath = None, as_json: Json = False) -> None:
+def get(
+    memory_id: MemoryId, target: ReadAt = "local", user: User = None, store: StorePath = None, as_json: Json = False
+) -> None:
     """Show one memory."""
     with opened(store, user) as memory:
-        record = memory.get(memory_id)
+        record = memory.get(memory_id, target=target)
     if as_json:
         print_json(record.to_dict())
     else:
         print_fields(_fields(record))
 
 
-def history(memory_id: MemoryId, user: User = None, store: StorePath = None, as_json: Json = False) -> None:
+def history(
+    memory_id: MemoryId, target: ReadAt = "local", user: User = None, store: StorePath = None, as_json: Json = False
+) -> None:
     """Show all versions of what a memory is about."""
     with opened(store, user) as memory:
-        chain = memory.history(memory_id)
+        chain = memory.history(memory_id, target=target)
     if as_json:
         print_json([record.to_dict() for record in chain])
     else:
         _show_records(chain)
 
 
-def explain(memory_id: MemoryId, user: User = None, store: StorePath = None, as_json: Json = False) -> None:
+def explain(
+    memory_id: MemoryId, target: ReadAt = "local", user: User = None, store: StorePath = None, as_json: Json = False
+) -> None:
     """Show a memory's source words, decision and fate."""
     with opened(store, user) as memory:
-        explanation = memory.explain(memory_id)
+        explanation = memory.explain(memory_id, target=target)
     if as_json:
         print_json(explanation.to_dict())
         return

@@ -66,6 +66,7 @@ def doctor(
                 memory.resume()
                 memory.rebuild()
                 memory.reindex()
+                memory.clean()
             checks += _examine(memory)
     except MemwellError as error:
         checks.append(Check("store", False, error.message, error.remedy))
@@ -97,9 +98,14 @@ def _examine(memory: Memory) -> list[Check]:
             "" if figures.indexed >= 1.0 else repair,
         ),
         *([_unformed(unformed, repair)] if (unformed := figures.figures["unformed"]) else []),
+        *([] if figures.figures["cleanup"] == "complete" else [_uncleaned(repair)]),
         *(Check("integrity", False, problem, f"{repair}; if it stays, restore a copy") for problem in problems),
         *([] if problems else [Check("integrity", True, "sound")]),
     ]
+
+
+def _uncleaned(repair: str) -> Check:
+    return Check("erasure", False, "traces of erased words may be left in the store's files", repair)
 
 
 def _unformed(count: int, repair: str) -> Check:

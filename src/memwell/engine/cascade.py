@@ -1,0 +1,247 @@
+"""What goes when something is forgotten: version chains, sources, what was derived, and copies in replies.
+
+A source that other memories rest on stays for them: the sentences of what is forgotten are blacked out in it, except
+for words that those others cite. A source that nothing else rests on goes altogether.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from memwell.domain.clauses import core, places
+from memwell.domain.evidence import Evidence, Speaker
+from memwell.domain.memory import MemoryRecord, Source, Span, State
+from memwell.domain.scope import Scope
+from memwell.domain.segments import sentences
+from memwell.domain.text import fold, terms
+from memwell.domain.tombstone import united
+from memwell.engine.ports import View
+from memwell.engine.traces import Traces
+from memwell.errors import InputError
+
+MAX_DEPTH = 8  # replies made from replies …
+MAX_STEP = 64  # … and how many of them at each step
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is to be forgotten. ``memories`` and ``evidence`` are ids, in the order they were named."""
+
+    memories: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    session: str | None = None
+    person: str | None = None
+    everything: bool = False
+
+
+@dataclass(slots=True)
+class Doomed:
+    """What goes.
+
+    Attributes:
+        memories, evidence: records that go altogether, by id.
+        blacked_out: by id, the parts of a source that go, and whether the assistant's turn kept with it goes.
+        kept: memories that rest on the rest of those sources and stay.
+    """
+
+    memories: dict[str, MemoryRecord] = field(default_factory=dict)
+    evidence: dict[str, Evidence] = field(default_factory=dict)
+    blacked_out: dict[str, tuple[Evidence, tuple[Span, ...], bool]] = field(default_factory=dict)
+    kept: dict[str, MemoryRecord] = field(default_factory=dict)
+
+
+def cascade(view: View, scope: Scope, selection: Selection) -> Doomed:
+    """Everything that goes with ``selection``.
+
+    Raises:
+        InputError: replies depend on it in more steps, or more at a step, than are followed (``dependency_limit``).
+    """
+    worker = _Cascade(view, view.traces(scope))
+    worker.begin(selection)
+    while worker.step():
+        pass
+    return worker.doomed()
+
+
+class _Cascade:
+    def __init__(self, view: View, traces: Traces) -> None:
+        self._view = view
+        self._traces = traces
+        self._memories: dict[str, MemoryRecord] = {}
+        self._evidence: dict[str, Evidence] = {}
+        self._parts: dict[str, tuple[Span, ...]] = {}
+        self._partly: dict[str, Evidence] = {}
+        self._kept: dict[str, MemoryRecord] = {}
+        self._name = ""
+        self._mentioned: dict[str, Evidence] = {}
+        self._followed: set[str] = set()
+        self._searched: set[str] = set()
+        self._replies: set[str] = set()
+        self._depth = 0
+
+    def begin(self, selection: Selection) -> None:
+        if selection.everything:
+            self._memories = {memory.id: memory for memory in self._traces.memories()}
+            self._evidence = {record.id: record for record in self._traces.evidence()}
+            return
+        self._doom(self._view.memories(selection.memories).values())
+        self._evidence.update(self._view.evidence(selection.evidence))
+        if selection.session is not None:
+            self._evidence.update((record.id, record) for record in self._traces.evidence(selection.session))
+        if selection.person is not None:
+            self._begin_with(selection.person)
+
+    def _begin_with(self, person: str) -> None:
+        self._name = fold(person)
+        memories, evidence = self._traces.mentioning(terms(person))
+        self._doom(memory for memory in memories if self._is_about(memory))
+        for record in evidence:
+            if record.name is not None and fold(record.name) == self._name:
+                self._evidence[record.id] = record
+            elif places(fold(record.content), self._name):
+                self._mentioned[record.id] = record
+        self._take_copies([person])
+
+    def _is_about(self, memory: MemoryRecord) -> bool:
+        texts = (memory.content, memory.subject, memory.value or "", *memory.qualifiers.values())
+        return any(places(fold(text), self._name) for text in texts)
+
+    def step(self) -> bool:
+        """Follow everything one link further; whether anything was added."""
+        before = len(self._memories) + len(self._evidence)
+        self._doom(self._traces.citing(self._evidence))
+        self._doom(self._traces.derived(self._memories))
+        self._follow_replies()
+        self._settle_sources()
+        self._take_copies(self._words())
+        return len(self._memories) + len(self._evidence) > before
+
+    def doomed(self) -> Doomed:
+        result = Doomed(self._memories, self._evidence)
+        partly = {key: record for key, record in self._partly.items() if key not in self._evidence}
+        result.kept = {key: memory for key, memory in self._kept.items() if key not in self._memories}
+        for key, record in partly.items():
+            preceding = record.preceding is not None and self._is_copy(record.preceding)
+            spans = self._parts.get(key, ())
+            if spans or preceding:
+                result.blacked_out[key] = (record, spans, preceding)
+        return result
+
+    def _doom(self, found: Iterable[MemoryRecord]) -> None:
+        for memory in found:
+            if memory.id not in self._memories:
+                chain = self._view.chain(memory.id)
+                self._memories.update((m.id, m) for m in chain if m.state is not State.ERASED)
+
+    def _follow_replies(self) -> None:
+        """Replies that were declared to be made from what goes."""
+        fresh = [key for key in (*self._memories, *self._evidence) if key not in self._followed]
+        self._followed.update(fresh)
+        found = [record for record in self._traces.dependents(fresh) if record.id not in self._evidence]
+        self._depth += bool(found)
+        if self._depth > MAX_DEPTH or len(found) > MAX_STEP:
+            raise InputError(
+                f"{len(found)} replies depend on it at step {self._depth}; {MAX_STEP} at each of {MAX_DEPTH} steps are"
+                " followed",
+                remedy="forget the sessions of those replies first",
+                code="dependency_limit",
+            )
+        self._evidence.update((record.id, record) for record in found)
+
+    def _settle_sources(self) -> None:
+        """Decide of every source of what goes whether it goes altogether or in part."""
+        cited = {source.evidence_id for memory in self._memories.values() for source in memory.sources}
+        sources = {**self._mentioned, **self._view.evidence(cited - self._evidence.keys())}
+        for key, record in sources.items():
+            if key in self._evidence:
+                continue
+            others = [memory for memory in self._traces.citing([key]) if memory.id not in self._memories]
+            same = [memory for memory in others if self._says_the_same(memory, key)]
+            self._doom(same)
+            others = [memory for memory in others if memory.id not in self._memories]
+            spans = self._part(record, others)
+            left = any(char.isalnum() for char in _without(record.content, spans))
+            if (key in cited and not others) or not left:
+                self._evidence[key] = record
+            else:
+                self._partly[key] = record
+                self._parts[key] = spans
+                self._kept.update((memory.id, memory) for memory in others)
+
+    def _says_the_same(self, other: MemoryRecord, key: str) -> bool:
+        """Whether ``other`` rests on the very words that go, not only on a lead such as "I" before them."""
+        main = _main_span(other, key)
+        return any(
+            main.overlaps(_main_span(memory, key))
+            for memory in self._memories.values()
+            if any(source.evidence_id == key for source in memory.sources)
+        )
+
+    def _part(self, record: Evidence, others: Sequence[MemoryRecord]) -> tuple[Span, ...]:
+        """The sentences of what goes, without the words that ``others`` cite."""
+        gone = [
+            _span(source)
+            for memory in self._memories.values()
+            for source in memory.sources
+            if source.evidence_id == record.id
+        ]
+        if record.id in self._mentioned:
+            # Folding may change lengths, so the name is looked for sentence by sentence.
+            found = (s for s in sentences(record.content) if places(fold(record.content[s.start : s.end]), self._name))
+            gone.extend(found)
+        whole = [span for span in sentences(record.content) if any(span.overlaps(other) for other in gone)]
+        cited = united(_span(s) for memory in others for s in memory.sources if s.evidence_id == record.id)
+        return _minus(united([*gone, *whole]), cited)
+
+    def _words(self) -> list[str]:
+        """The statements that go, as they may have been copied into replies; each is looked for once."""
+        texts = [memory.content for memory in self._memories.values()]
+        texts += [r.content for r in self._evidence.values() if r.speaker.supports_memories]
+        return [word for word in dict.fromkeys(map(core, texts)) if word and word not in self._searched]
+
+    def _take_copies(self, words: Sequence[str]) -> None:
+        """Replies that hold one of ``words``, and sources that keep such a reply or one that goes."""
+        self._searched.update(words)
+        replies = {r.content for r in self._evidence.values() if not r.speaker.supports_memories} - self._replies
+        self._replies |= replies
+        for record in self._traces.copies([*words, *replies]):
+            if record.speaker is Speaker.ASSISTANT and any(places(record.content, word) for word in words):
+                self._evidence[record.id] = record
+            elif record.preceding is not None and self._is_copy(record.preceding):
+                self._partly.setdefault(record.id, record)
+
+    def _is_copy(self, preceding: str) -> bool:
+        return preceding in self._replies or any(places(preceding, word) for word in self._searched)
+
+
+def _span(source: Source) -> Span:
+    return Span(source.start, source.end)
+
+
+def _main_span(memory: MemoryRecord, key: str) -> Span:
+    spans = [_span(source) for source in memory.sources if source.evidence_id == key]
+    return max(spans, key=lambda span: span.end - span.start)
+
+
+def _minus(spans: Sequence[Span], kept: Sequence[Span]) -> tuple[Span, ...]:
+    """The parts of ``spans`` outside ``kept``; both in order and apart."""
+    left = list(spans)
+    for other in kept:
+        cut = []
+        for span in left:
+            if not span.overlaps(other):
+                cut.append(span)
+                continue
+            if span.start < other.start:
+                cut.append(Span(span.start, other.start))
+            if other.end < span.end:
+                cut.append(Span(other.end, span.end))
+        left = cut
+    return tuple(left)
+
+
+def _without(text: str, spans: Sequence[Span]) -> str:
+    for span in reversed(spans):
+        text = text[: span.start] + text[span.end :]
+    return text

@@ -1,0 +1,28 @@
+"""From what goes to the operations that erase it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memwell.domain.erasing import blacked_out
+from memwell.domain.plan import EraseEvidence, EraseMemory, Operation, Redact
+from memwell.engine.cascade import Doomed
+from memwell.engine.indexing import embed, index_operation, indexable_evidence
+from memwell.engine.ports import Embedder
+
+
+def erasing(doomed: Doomed, embedder: Embedder) -> tuple[Operation, ...]:
+    """Operations that erase ``doomed`` and index what is left of blacked out sources."""
+    left = [
+        replace(record, content=blacked_out(record.content, spans))
+        for record, spans, _ in doomed.blacked_out.values()
+        if spans and record.speaker.supports_memories
+    ]
+    items = [indexable_evidence(record) for record in left]
+    rows = embed(embedder, (text for item in items for text in item.texts))
+    return (
+        *(EraseMemory(memory.id, memory.revision) for memory in doomed.memories.values()),
+        *(EraseEvidence(key) for key in doomed.evidence),
+        *(Redact(record.id, spans, preceding) for record, spans, preceding in doomed.blacked_out.values()),
+        *(index_operation(item, embedder.model, rows) for item in items),
+    )

@@ -1,0 +1,191 @@
+"""What happens to each record of a bundle that is taken in: added, known, or kept out because it was erased."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from memwell.domain.evidence import Evidence
+from memwell.domain.memory import Links, MemoryRecord, Span, State
+from memwell.domain.plan import KeepReceipt, Permit, RestoreMemory, Unit
+from memwell.domain.tombstone import Tombstone, source_hashes, united
+from memwell.engine.bundle import Bundle
+from memwell.engine.cascade import Doomed, Selection, cascade
+from memwell.engine.ports import View
+from memwell.errors import BundleError
+
+
+@dataclass(frozen=True, slots=True)
+class Fates:
+    """What happens to a bundle's records, and to the store's own that its tombstones name (``doomed``)."""
+
+    evidence: tuple[Evidence, ...]
+    memories: tuple[RestoreMemory, ...]
+    permits: tuple[Permit, ...]
+    stones: tuple[Tombstone, ...]
+    receipts: tuple[KeepReceipt, ...]
+    doomed: Doomed
+    known: int
+    erased: int
+
+    @property
+    def nothing_to_do(self) -> bool:
+        ours = self.doomed
+        theirs = (*self.evidence, *self.memories, *self.permits, *self.stones, *self.receipts)
+        return not theirs and not ours.memories and not ours.evidence and not ours.blacked_out
+
+
+def fates(view: View, bundle: Bundle) -> Fates:
+    """Compare ``bundle`` with what the store has.
+
+    Raises:
+        BundleError: an id of it stands for another record here (``bundle_conflict``).
+    """
+    return _Comparison(view, bundle).result()
+
+
+class _Comparison:
+    def __init__(self, view: View, bundle: Bundle) -> None:
+        self._view = view
+        self._bundle = bundle
+        traces = view.traces(bundle.scope)
+        self._stones = {stone.record_id: stone for stone in traces.tombstones()}
+        self._theirs = {stone.record_id: stone for stone in bundle.tombstones}
+        self._keys = {stone.hash_key for stone in self._stones.values() if stone.hash_key is not None}
+        self._hashes = {h for s in self._stones.values() for h in (s.origin_hash, s.replay_hash) if h is not None}
+        self._kept_out: set[str] = set()
+        self._known = 0
+
+    def result(self) -> Fates:
+        local = self._view.evidence(record.id for record in self._bundle.evidence)
+        permits = []
+        evidence = []
+        for record in self._bundle.evidence:
+            ours = local.get(record.id)
+            if self._erased(record):
+                self._kept_out.add(record.id)
+            elif ours is None:
+                evidence.append(record)
+            else:
+                permits += self._compared(record, ours)
+        memories = self._new_memories()
+        stones = tuple(stone for stone in self._bundle.tombstones if self._adds(stone))
+        return Fates(
+            evidence=tuple(evidence),
+            memories=memories,
+            permits=tuple(permits),
+            stones=stones,
+            receipts=self._new_receipts(),
+            doomed=self._doomed(),
+            known=self._known,
+            erased=len(self._kept_out),
+        )
+
+    def _erased(self, record: Evidence) -> bool:
+        if record.id in self._stones:
+            return True
+        return any(set(source_hashes(record, key)) & self._hashes for key in self._keys)
+
+    def _compared(self, record: Evidence, ours: Evidence) -> list[Permit]:
+        """A source that is here too; the tighter permissions of both hold, and the words must be the same."""
+        self._known += 1
+        both = ours.permissions.tightened(record.permissions)
+        theirs = replace(record, permissions=ours.permissions, permitted_at=ours.permitted_at, status=ours.status)
+        if theirs != ours and record.id not in self._theirs:
+            raise _conflict(record.id)
+        return [] if both == ours.permissions else [Permit(ours.id, both, ours.permissions)]
+
+    def _new_memories(self) -> tuple[RestoreMemory, ...]:
+        ids = [memory.id for memory, _ in self._bundle.memories]
+        local = self._view.memories(ids)
+        for memory, _ in self._bundle.memories:
+            if memory.id in self._stones or self._rests_on_erased(memory):
+                self._kept_out.add(memory.id)
+        fresh = []
+        for memory, steps in self._bundle.memories:
+            ours = local.get(memory.id)
+            if memory.id in self._kept_out:
+                continue
+            if ours is None:
+                fresh.append((memory, steps))
+            elif self._alive_links(ours) != memory and memory.id not in self._theirs:
+                raise _conflict(memory.id)
+            else:
+                self._known += 1
+        there = {*local, *(memory.id for memory, _ in fresh)} - self._kept_out
+        return tuple(RestoreMemory(linked_within(memory, there), steps) for memory, steps in fresh)
+
+    def _rests_on_erased(self, memory: MemoryRecord) -> bool:
+        """Whether its words, or what it was derived from, were erased here."""
+        for source in memory.sources:
+            stone = self._stones.get(source.evidence_id)
+            span = Span(source.start, source.end)
+            if stone is not None and (stone.spans is None or any(span.overlaps(other) for other in stone.spans)):
+                return True
+            if stone is None and source.evidence_id in self._kept_out:
+                return True
+        return any(key in self._stones for key in memory.links.derived_from)
+
+    def _alive_links(self, memory: MemoryRecord) -> MemoryRecord:
+        linked = self._view.memories(i for name in Links.__slots__ for i in getattr(memory.links, name))
+        return linked_within(memory, {key for key, other in linked.items() if other.state is not State.ERASED})
+
+    def _adds(self, stone: Tombstone) -> bool:
+        ours = self._stones.get(stone.record_id)
+        return ours is None or ours.merged(stone) != ours
+
+    def _new_receipts(self) -> tuple[KeepReceipt, ...]:
+        traces = self._view.traces(self._bundle.scope)
+        fresh = []
+        for kept in self._bundle.receipts:
+            ours = traces.receipt(kept.receipt.command_id)
+            if ours is None:
+                fresh.append(kept)
+            elif ours != kept.receipt:
+                raise _conflict(kept.receipt.command_id)
+            else:
+                self._known += 1
+        return tuple(fresh)
+
+    def _doomed(self) -> Doomed:
+        """The store's own records that go because the bundle's tombstones name them."""
+        stones = [stone for stone in self._bundle.tombstones if self._adds(stone)]
+        memories = self._view.memories(s.record_id for s in stones if s.unit is Unit.MEMORY)
+        whole = self._view.evidence(s.record_id for s in stones if s.unit is Unit.EVIDENCE and s.spans is None)
+        partly = self._view.evidence(s.record_id for s in stones if s.unit is Unit.EVIDENCE and s.spans is not None)
+        ids = {key for key, memory in memories.items() if memory.state is not State.ERASED}
+        for stone in stones:
+            if stone.record_id in partly:
+                ids.update(_resting_on(self._view.traces(self._bundle.scope).citing([stone.record_id]), stone))
+        alive = tuple(key for key in whole if key not in self._stones)
+        if not ids and not alive and not partly:
+            return Doomed()
+        doomed = cascade(self._view, self._bundle.scope, Selection(tuple(sorted(ids)), tuple(sorted(alive))))
+        for stone in stones:
+            if stone.record_id in partly and stone.record_id not in doomed.evidence:
+                record = partly[stone.record_id]
+                _, spans, preceding = doomed.blacked_out.get(record.id, (record, (), False))
+                doomed.blacked_out[record.id] = (record, united((*spans, *(stone.spans or ()))), preceding)
+        return doomed
+
+
+def linked_within(memory: MemoryRecord, ids: Iterable[str]) -> MemoryRecord:
+    """``memory`` without links to any record outside ``ids``."""
+    kept = set(ids)
+    links = {name: tuple(key for key in getattr(memory.links, name) if key in kept) for name in Links.__slots__}
+    return replace(memory, links=Links(**links))
+
+
+def _resting_on(memories: Iterable[MemoryRecord], stone: Tombstone) -> Iterable[str]:
+    for memory in memories:
+        spans = [Span(s.start, s.end) for s in memory.sources if s.evidence_id == stone.record_id]
+        if any(span.overlaps(other) for span in spans for other in stone.spans or ()):
+            yield memory.id
+
+
+def _conflict(key: str) -> BundleError:
+    return BundleError(
+        f"{key} stands for another record in this store than in the bundle",
+        remedy="take the bundle into a new store, or export again from the store that is ahead",
+        code="bundle_conflict",
+    )

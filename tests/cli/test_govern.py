@@ -1,0 +1,93 @@
+"""The verbs that govern: two steps to forget, receipts that can be checked, bundles."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.harness import Cli
+
+
+def stored(cli: Cli, words: str) -> str:
+    """Id of the memory that is formed from ``words``."""
+    key: str = cli.ok("add", words, "--json").json["memory_ids"][0]
+    return key
+
+
+def test_forgetting_takes_the_token_of_a_preview(cli: Cli) -> None:
+    key = stored(cli, "I live in Zanzibarra.")
+    shown = cli.ok("forget", key)
+    assert "Zanzibarra" in shown.out
+    assert "nothing is erased yet" in shown.err
+    token = shown.out.split("--yes ")[1].strip()
+    assert cli("forget", key, "--yes", token).code == 1
+    assert cli("forget", "--yes", "nonsense").code == 5
+    assert "Zanzibarra" in cli.ok("list").out
+    done = cli.ok("forget", "--yes", token, "--command-id", "c1", "--json").json
+    assert (done["storage_cleanup"], done["receipt"]["details"]["memories"]) == ("complete", 1)
+    assert cli.ok("forget", "--yes", token, "--command-id", "c1", "--json").json["replayed"]
+    assert "Zanzibarra" not in cli.ok("list", "--all").out
+    assert b"Zanzibarra" not in cli.store.read_bytes()
+    assert "memories" in cli.ok("forget", "--yes", preview(cli, stored(cli, "I play chess."))).out
+
+
+def preview(cli: Cli, *targets: str) -> str:
+    token: str = cli.ok("forget", *targets, "--json").json["token"]
+    return token
+
+
+def test_a_person_a_session_and_words_can_be_named(cli: Cli) -> None:
+    for targets in (("--person", "Bertrand"), ("--query", "keeps bees"), ("--session", "default"), ("--everything",)):
+        stored(cli, f"My neighbour Bertrand keeps bees and {targets[0][2:]} birds.")
+        cli.ok("forget", "--yes", preview(cli, *targets))
+        assert "Bertrand" not in cli.ok("list", "--all").out
+    assert cli("forget").code == 1
+    assert cli("forget", "mem_none").code == 4
+
+
+def test_receipts_are_shown_and_checked_without_a_store(cli: Cli, tmp_path: Path) -> None:
+    key = stored(cli, "I live in Lyon.")
+    right = cli.ok("correct", key, "I live in Nantes.", "--command-id", "c1").out.split()[-1]
+    assert "Nantes" in cli.ok("get", right).out
+    shown = cli.ok("receipt", "c1").out
+    file = tmp_path / "receipt.json"
+    file.write_text(shown, encoding="utf-8")
+    assert "as it was written" in cli.ok("receipt", "--verify", str(file)).out
+    assert "as it was written" in cli.ok("receipt", "--verify", "-", stdin=shown.encode()).out
+    file.write_text(json.dumps({**json.loads(shown), "actor": "eve"}), encoding="utf-8")
+    assert cli("receipt", "--verify", str(file)).code == 1
+    file.write_text("no", encoding="utf-8")
+    assert cli("receipt", "--verify", str(file)).code == 1
+    assert cli("receipt", "c9").code == 4
+    assert cli("receipt").code == 1
+
+
+def test_rights_and_states(cli: Cli) -> None:
+    key = stored(cli, "I live in Lyon.")
+    evidence = cli.ok("explain", key, "--json").json["quotes"][0]["evidence_id"]
+    assert cli("permit", evidence).code == 1
+    cli.ok("permit", evidence, "--no-cloud")
+    assert cli.ok("list", "--target", "cloud").out == ""
+    for read in ("get", "history", "explain"):
+        assert cli(read, key, "--target", "cloud").code == 4
+    cli.ok("mute", key)
+    assert cli.ok("search", "where do I live?").out == ""
+    cli.ok("mute", key, "--undo")
+    cli.ok("delete", key)
+    cli.ok("unarchive", key)
+    assert "applied" in cli.ok("retract", key).out
+    assert cli("retract", key).code == 5
+
+
+def test_a_bundle_is_restored_in_two_steps(cli: Cli, tmp_path: Path) -> None:
+    stored(cli, "I live in Lyon.")
+    file, other = tmp_path / "ann.bundle", str(tmp_path / "other.db")
+    cli.ok("export", str(file))
+    plan = cli.ok("restore", str(file), "--store", other, "--json").json
+    assert plan["counts"]["added"] == 2
+    assert cli.ok("list", "--store", other).out == ""
+    assert cli("restore", str(file), "--store", other, "--yes", "0").code == 5
+    cli.ok("restore", str(file), "--store", other, "--yes", plan["hash"])
+    assert "Lyon" in cli.ok("list", "--store", other).out
+    assert "Lyon" in cli.ok("search", "where do I live?", "--store", other).out
+    assert cli("restore", str(tmp_path / "none"), "--store", other).code == 1

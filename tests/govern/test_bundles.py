@@ -1,0 +1,209 @@
+"""Bundles: the same bytes after a round trip, whole or not at all, and what was erased stays erased in any order."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memwell import Memory, MemwellError
+from memwell.domain.scope import Scope
+from memwell.engine.bundle import unpack
+from memwell.errors import BundleError
+from memwell.testing.doubles import FakeClock, HashEmbedder, SequentialIds
+from tests.govern.test_forget import forgotten, only
+
+
+class Stores:
+    """Opens memories on files of their own that share a clock."""
+
+    def __init__(self, folder: Path, clock: FakeClock, stack: ExitStack) -> None:
+        self.folder, self.clock, self._stack = folder, clock, stack
+
+    def open(self, name: str) -> Memory:
+        ids = SequentialIds(f"{name}_")
+        memory = Memory(self.folder / name, user_id="alice", embedder=HashEmbedder(), clock=self.clock, ids=ids)
+        return self._stack.enter_context(memory)
+
+    def file(self, name: str) -> Path:
+        return self.folder / f"{name}.bundle"
+
+
+@pytest.fixture
+def stores(tmp_path: Path, clock: FakeClock) -> Iterator[Stores]:
+    with ExitStack() as stack:
+        yield Stores(tmp_path, clock, stack)
+
+
+def lived(mem: Memory, clock: FakeClock) -> None:
+    """A life with versions, a correction, muting, permissions, a reply and something forgotten."""
+    mem.add([{"role": "user", "content": "I live in Lyon. My sister Ann likes tea.", "id": "m1"}], session_id="s")
+    clock.advance(timedelta(days=1))
+    mem.update(only(mem, "Lyon"), "I live in Porto.")
+    clock.advance(timedelta(days=1))
+    mem.correct(only(mem, "Ann"), "My sister Ann likes coffee.", command_id="c1")
+    mem.mute(only(mem, "Porto"), command_id="c2")
+    found = mem.search("what does Ann like?")
+    reply = {"role": "assistant", "content": "Coffee it is.", "id": "m2"}
+    mem.add([reply], session_id="s", dependencies=found.dependencies)
+    kept = mem.add([{"role": "user", "content": "I play chess.", "id": "m3"}], session_id="s")
+    mem.permit(kept.evidence_ids[0], cloud=False)
+    mem.add([{"role": "user", "content": "I fear zebras.", "id": "m4"}], session_id="s")
+    forgotten(mem, ids=[only(mem, "zebras")])
+
+
+def moved(source: Memory, target: Memory, file: Path, **where: Any) -> Any:
+    source.export_bundle(file)
+    return target.apply_import(target.plan_import(file, **where))
+
+
+def test_a_round_trip_gives_the_same_bytes(stores: Stores) -> None:
+    one, two = stores.open("one"), stores.open("two")
+    lived(one, stores.clock)
+    done = moved(one, two, stores.file("first"))
+    assert not done.replayed
+    two.export_bundle(stores.file("second"))
+    assert stores.file("first").read_bytes() == stores.file("second").read_bytes()
+    assert two.check() == one.check() == []
+    assert two.list(include_history=True).memories == one.list(include_history=True).memories
+    assert two.search("what does Ann like?").to_dict() == one.search("what does Ann like?").to_dict()
+    assert two.receipt("c1") == one.receipt("c1")
+    assert two.mute(only(two, "Porto"), command_id="c2") == one.receipt("c2")
+    assert two.apply_import(two.plan_import(stores.file("first"))).replayed
+    assert two.resume() == 0
+
+
+def test_a_subject_can_be_renamed(stores: Stores) -> None:
+    one, two = stores.open("one"), stores.open("two")
+    lived(one, stores.clock)
+    moved(one, two, stores.file("first"), user_id="eve")
+    assert two.list().memories == ()
+    assert {m.content for m in two.list(user_id="eve").memories} == {m.content for m in one.list().memories}
+    with pytest.raises(BundleError) as caught:
+        two.plan_import(stores.file("first"))
+    assert caught.value.code == "bundle_conflict"
+
+
+@pytest.mark.parametrize("backup_first", [True, False])
+def test_what_was_erased_stays_erased_in_either_order(stores: Stores, backup_first: bool) -> None:
+    one, two = stores.open("one"), stores.open("two")
+    lived(one, stores.clock)
+    one.export_bundle(stores.file("full"))
+    forgotten(one, person="Ann")
+    one.export_bundle(stores.file("less"))
+    for name in ("full", "less") if backup_first else ("less", "full"):
+        two.apply_import(two.plan_import(stores.file(name)))
+    texts = [memory.content for memory in two.list(include_history=True).memories]
+    assert not any("Ann" in text for text in texts)
+    assert any("chess" in text for text in texts)
+    data = b"".join(path.read_bytes() for path in stores.folder.iterdir() if path.name.startswith("two"))
+    for trace in (b"Ann likes", b"Coffee it is"):
+        assert trace not in data
+    assert two.check() == []
+    for message in ("I live in Lyon. My sister Ann likes tea.", "I fear zebras."):
+        key = "m1" if "Ann" in message else "m4"
+        with pytest.raises(MemwellError) as caught:
+            two.add([{"role": "user", "content": message, "id": key}], session_id="s")
+        assert caught.value.code == "erased_source"
+
+
+def test_a_plan_holds_for_the_store_it_was_made_for(stores: Stores) -> None:
+    one, two = stores.open("one"), stores.open("two")
+    lived(one, stores.clock)
+    one.export_bundle(stores.file("full"))
+    plan = two.plan_import(stores.file("full"))
+    forgotten(one, person="Ann")
+    one.export_bundle(stores.file("less"))
+    two.apply_import(two.plan_import(stores.file("less")))
+    before = two.list(include_history=True).memories
+    with pytest.raises(MemwellError) as caught:
+        two.apply_import(plan)
+    assert caught.value.code == "portable_plan_stale"
+    assert two.list(include_history=True).memories == before
+
+
+def test_one_id_for_two_records_refuses_the_whole_bundle(stores: Stores) -> None:
+    one, two = stores.open("one"), stores.open("two")
+    lived(one, stores.clock)
+    moved(one, two, stores.file("full"))
+    two.unmute(only(two, "Porto"))
+    one.add("I like figs.")
+    one.export_bundle(stores.file("full"))
+    with pytest.raises(BundleError) as caught:
+        two.plan_import(stores.file("full"))
+    assert caught.value.code == "bundle_conflict"
+    assert not any("figs" in memory.content for memory in two.list().memories)
+
+
+def test_a_bundle_for_the_cloud_leaves_out_what_may_not_go_there(stores: Stores) -> None:
+    one, two = stores.open("one"), stores.open("two")
+    lived(one, stores.clock)
+    one.export_bundle(stores.file("cloud"), target="cloud")
+    two.apply_import(two.plan_import(stores.file("cloud")))
+    texts = [memory.content for memory in two.list(include_history=True).memories]
+    assert "I play chess." not in texts
+    assert "I live in Lyon." in texts
+    assert b"chess" not in gzip.decompress(stores.file("cloud").read_bytes())
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    clock = FakeClock()
+    with ExitStack() as stack:
+        stores = Stores(tmp_path_factory.mktemp("packed"), clock, stack)
+        mem = stores.open("one")
+        lived(mem, clock)
+        mem.export_bundle(stores.file("full"))
+        return stores.file("full").read_bytes()
+
+
+def repacked(packed: bytes, change: Any) -> bytes:
+    return gzip.compress(change(gzip.decompress(packed)))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(share=st.floats(0, 0.9999))
+def test_a_bundle_cut_anywhere_is_refused(packed: bytes, share: float) -> None:
+    with pytest.raises(BundleError):
+        unpack(packed[: int(len(packed) * share)])
+    lines = gzip.decompress(packed)
+    with pytest.raises(BundleError):
+        unpack(gzip.compress(lines[: int(len(lines) * share)]))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(place=st.floats(0, 0.9999), byte=st.integers(0, 255))
+def test_a_bundle_with_a_changed_byte_is_refused_or_the_same(packed: bytes, place: float, byte: int) -> None:
+    lines = bytearray(gzip.decompress(packed))
+    lines[int(len(lines) * place)] = byte
+    try:
+        found = unpack(gzip.compress(bytes(lines)), scope=Scope("alice"))
+    except BundleError:
+        return
+    assert found == unpack(packed, scope=Scope("alice"))
+
+
+def test_what_is_no_bundle(packed: bytes) -> None:
+    newer = repacked(packed, lambda lines: lines.replace(b'"version":1', b'"version":2', 1))
+    for data, code in (
+        (b"", "bundle_invalid"),
+        (b"hello", "bundle_invalid"),
+        (gzip.compress(b"hello"), "bundle_invalid"),
+        (gzip.compress(b"{}\n"), "bundle_invalid"),
+        (packed[:-9], "bundle_truncated"),
+        (newer, "bundle_newer"),
+        (repacked(packed, lambda lines: lines + b"{}\n"), "bundle_truncated"),
+        (gzip.compress(bytes(100 * 1024**2)), "bundle_too_large"),
+    ):
+        with pytest.raises(BundleError) as caught:
+            unpack(data)
+        assert caught.value.code == code, data[:40]
+    assert json.loads(gzip.decompress(packed).split(b"\n")[0])["format"] == "memwell-bundle"
