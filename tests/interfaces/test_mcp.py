@@ -21,8 +21,10 @@ from memwell.interfaces.mcp.tools import read_offer
 from memwell.interfaces.usecases.table import USE_CASES
 from tests.interfaces.servers import environment, memwell, serving
 
-# Use cases that no model is offered: care of the store, which is its owner's business.
-NO_TOOL = {"check", "resume", "rebuild", "reindex"}
+# Use cases that no model is offered: care of the store and of permissions is its owner's business, and few tools are
+# chosen better than many.
+STORE = {"check", "resume", "rebuild", "reindex", "clean"}
+NO_TOOL = STORE | {"unarchive", "mute", "unmute", "observe", "permit", "withdraw", "receipt"}
 
 Story = Callable[[Client], Awaitable[None]]
 

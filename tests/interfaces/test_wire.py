@@ -19,7 +19,26 @@ def results(memory: Memory) -> dict[str, Any]:
     written = memory.add("I live in Lyon and hate coriander. What about you?", request_id="r1")
     home = memory.list().memories[-1].id
     memory.update(home, "I live in Paris.")
-    return {
+    said = memory.add("I have two cats. My sister lives in Oslo.", session_id="pets")
+    cats, sister = said.memory_ids
+    source = said.evidence_ids[0]
+    watched = memory.observe("editor", "dark mode is on", version=1, command_id="c1")
+    governed = {
+        "correct": memory.correct(cats, "I have three cats."),
+        "mute": memory.mute(sister),
+        "unmute": memory.unmute(sister),
+        "permit": memory.permit(source, cloud=False),
+        "observe": watched,
+        "receipt": memory.receipt("c1"),
+        "withdraw": memory.withdraw(watched.evidence_id),
+        "preview_forget": (preview := memory.preview_forget([sister])),
+        "forget": memory.forget(preview.token),
+        "clean": memory.clean(),
+    }
+    first = memory.list().memories[0].id
+    memory.delete(first)
+    governed |= {"unarchive": memory.unarchive(first), "retract": memory.retract(first)}
+    return governed | {
         "add": written,
         "search": memory.search("where do I live? 绿茶", raw_limit=5, profile_limit=5),
         "list": memory.list(limit=1),

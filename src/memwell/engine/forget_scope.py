@@ -29,13 +29,13 @@ class Item:
         words: the text, or the part of it, that the fate is about.
     """
 
-    record_id: str
+    id: str
     what: str
     fate: str
     words: str
 
     def to_dict(self) -> dict[str, str]:
-        return {"id": self.record_id, "what": self.what, "fate": self.fate, "words": self.words}
+        return {"id": self.id, "what": self.what, "fate": self.fate, "words": self.words}
 
 
 def items_of(doomed: Doomed) -> tuple[Item, ...]:

@@ -174,7 +174,7 @@ def _show(receipt: Receipt, as_json: bool) -> None:
 def _show_preview(preview: Preview) -> None:
     print_table(
         ("what", "fate", "words", "id"),
-        [(item.what, item.fate.replace("_", " "), item.words, item.record_id) for item in preview.items],
+        [(item.what, item.fate.replace("_", " "), item.words, item.id) for item in preview.items],
         words="words",
     )
     say("nothing is erased yet; to erase exactly this for good:")
