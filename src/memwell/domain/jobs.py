@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -112,6 +113,21 @@ def orphaned(job: Job, now: datetime) -> Job:
 def revived(job: Job, now: datetime) -> Job:
     """A dead job that is to be tried again from the start."""
     return _free(job, due_at=now, attempts=0, refunds=0, error=None)
+
+
+def after_erasure(job: Job, lost: AbstractSet[str], gone: bool, now: datetime) -> Job:
+    """The job after words of its scope were erased: whoever works at it has read some of them, so the claim is void.
+
+    Args:
+        lost: ids of evidence that lost words; of a write that had any, not even a hash of its input is kept.
+        gone: nothing is left of what the job is about, so there is nothing to do.
+    """
+    if not lost.isdisjoint(job.evidence_ids):
+        job = replace(job, request_id=None, input_hash=None)
+    if gone:
+        done = replace(job, state=JobState.DONE, owner=None, token=None, lease_until=None, error=None)
+        return replace(done, session_id="erased")
+    return given_back(job, now) if job.state is JobState.CLAIMED else job
 
 
 def _free(job: Job, **changes: Any) -> Job:

@@ -36,6 +36,8 @@ class Named:
     """The records that a plan names, as the store holds them: by id, and evidence also by origin.
 
     Attributes:
+        jobs: those that the plan adds or finishes; where it erases words, also every unfinished one of its scope, and
+            finished ones about evidence that it erases or blacks out. Their evidence is loaded too.
         citing: ids of the memories, loaded too, that rest on evidence which the plan erases or blacks out.
         buried: ids of new records of the plan that have a tombstone, by id or by where they come from.
     """
@@ -85,6 +87,11 @@ def named_jobs(plan: Plan) -> frozenset[str]:
     added = (operation.job.id for operation in plan.operations if isinstance(operation, AddJob))
     finished = (operation.job_id for operation in plan.operations if isinstance(operation, FinishJob))
     return frozenset((*added, *finished))
+
+
+def erases(plan: Plan) -> bool:
+    """Whether words of any record go."""
+    return any(isinstance(operation, EraseMemory | EraseEvidence | Redact) for operation in plan.operations)
 
 
 def losing_words(plan: Plan) -> frozenset[str]:

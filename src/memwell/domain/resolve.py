@@ -9,7 +9,7 @@ from memwell.domain.changes import BOTH_WAYS, MIRRORS, Changes, Grave
 from memwell.domain.draft import Draft, refused_as_erased
 from memwell.domain.erasing import blacked_out, erased_evidence, erased_memory, permitted
 from memwell.domain.evidence import Evidence, EvidenceStatus
-from memwell.domain.jobs import Job, JobState
+from memwell.domain.jobs import Job, JobState, after_erasure
 from memwell.domain.memory import TRANSITIONS, Links, MemoryRecord, Source, Span, State
 from memwell.domain.named import Named
 from memwell.domain.plan import (
@@ -107,6 +107,8 @@ class _Resolution(Draft):
     def finish(self) -> Changes:
         for grave in self._graves:
             self._check_grave(grave)
+        if self._graves:
+            self._free_jobs()
         for memory_id in self._restored:
             self._check_restored(self._memories[memory_id])
         for memory_id in self._created - self._restored:
@@ -233,6 +235,14 @@ class _Resolution(Draft):
             )
         self._jobs[job_id] = replace(job, state=JobState.DONE, owner=None, token=None, lease_until=None, error=None)
         self._moved_jobs[job_id] = None
+
+    def _free_jobs(self) -> None:
+        lost = {grave.record_id for grave in self._graves}
+        for job in self._named.jobs.values():
+            about = [self._evidence[key] for key in job.evidence_ids if key in self._evidence]
+            gone = all(record.status is EvidenceStatus.ERASED for record in about)
+            self._jobs[job.id] = after_erasure(job, lost, gone, self._plan.at)
+            self._moved_jobs[job.id] = None
 
     def _restore(self, operation: RestoreMemory) -> None:
         memory = operation.memory

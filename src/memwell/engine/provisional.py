@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memwell.domain.evidence import Evidence
 from memwell.domain.lens import Lens, sees_evidence
 from memwell.domain.scope import Scope
 from memwell.domain.text import terms
@@ -18,6 +19,11 @@ SHOWN = 5
 _SCORE = 0.1
 
 
+def _waits(record: Evidence) -> bool:
+    """Whether a memory may come of it, in whose place its words are shown."""
+    return record.speaker.supports_memories and record.permissions.infer
+
+
 def provisional(view: View, scope: Scope, lens: Lens, wanted: Sequence[str]) -> tuple[RawItem, ...]:
     """Up to ``SHOWN`` messages of unfinished jobs: those with terms of the question first, then the newest.
 
@@ -25,12 +31,12 @@ def provisional(view: View, scope: Scope, lens: Lens, wanted: Sequence[str]) -> 
         lens: what may be seen.
         wanted: the question's terms.
     """
-    seen = [record for record in view.pending(scope, _LOOKED_AT) if sees_evidence(lens, record)]
+    seen = [record for record in view.pending(scope, _LOOKED_AT) if _waits(record) and sees_evidence(lens, record)]
     asked = set(wanted)
     found = []
     for age, record in enumerate(seen):
         spans = windows(record.content)
-        if record.speaker.supports_memories and spans:
+        if spans:
             shared = [len(asked & set(terms(record.content[span.start : span.end]))) for span in spans]
             best = max(range(len(spans)), key=lambda i: shared[i])
             found.append((-shared[best], age, RawItem(record, _SCORE, spans[best].start, spans[best].end)))

@@ -44,7 +44,10 @@ class Traces(Protocol):
         """Memories and evidence whose index has all ``terms``, as made by ``text.terms``."""
 
     def forming(self, since: datetime) -> list[str]:
-        """Ids of evidence stored at or after ``since`` from which memories may be formed and have not been."""
+        """Ids of evidence stored at or after ``since`` from which memories may be formed and have not been.
+
+        What a job that nobody has claimed is about is left out: it has not been read yet.
+        """
 
     def formed(self) -> frozenset[str]:
         """Ids of the evidence from which memories have been formed."""

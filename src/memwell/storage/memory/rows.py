@@ -9,9 +9,9 @@ from typing import Any
 
 from memwell.domain.changes import Entry
 from memwell.domain.evidence import Evidence, EvidenceStatus
-from memwell.domain.jobs import Job
+from memwell.domain.jobs import Job, JobState
 from memwell.domain.memory import MemoryRecord, State, Transition
-from memwell.domain.named import Named, losing_words, named_ids, named_jobs
+from memwell.domain.named import Named, erases, losing_words, named_ids, named_jobs
 from memwell.domain.plan import AddEvidence, AddMemory, IndexRecord, KeepReceipt, Plan, Unit
 from memwell.domain.scope import Scope
 from memwell.domain.tombstone import Tombstone, source_hashes
@@ -82,6 +82,8 @@ class Rows:
             for key in lost
         }
         memory_ids = memory_ids.union(*citing.values())
+        jobs = self._jobs(plan)
+        evidence_ids = evidence_ids.union(*(job.evidence_ids for job in jobs.values()))
         known = {origin: self.origins[key] for origin in origins if (key := (plan.scope, origin)) in self.origins}
         return Named(
             memories={key: self.memories[key] for key in memory_ids & self.memories.keys()},
@@ -89,8 +91,16 @@ class Rows:
             origins={origin: self.evidence[evidence_id] for origin, evidence_id in known.items()},
             buried=self._buried(plan),
             citing=citing,
-            jobs={key: self.jobs[key] for key in named_jobs(plan) & self.jobs.keys()},
+            jobs=jobs,
         )
+
+    def _jobs(self, plan: Plan) -> dict[str, Job]:
+        ids = set(named_jobs(plan) & self.jobs.keys())
+        if erases(plan):
+            lost = losing_words(plan)
+            mine = (job for job in self.jobs.values() if job.scope == plan.scope)
+            ids.update(j.id for j in mine if j.state is not JobState.DONE or not lost.isdisjoint(j.evidence_ids))
+        return {key: job for key, job in self.jobs.items() if key in ids}
 
     def _buried(self, plan: Plan) -> frozenset[str]:
         records = [operation.evidence for operation in plan.operations if isinstance(operation, AddEvidence)]

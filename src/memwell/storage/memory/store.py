@@ -12,7 +12,7 @@ from threading import RLock
 from typing import TypeVar
 
 from memwell.domain.changes import Changes, Entry, receipt_of
-from memwell.domain.jobs import Job, JobState
+from memwell.domain.jobs import Job
 from memwell.domain.memory import State
 from memwell.domain.plan import AddEvidence, Applied, IndexRecord, KeepReceipt, Plan, Unit
 from memwell.domain.resolve import resolve
@@ -132,8 +132,7 @@ class MemoryStore:
         _write(rows, plan, changes)
         for job in changes.jobs:
             rows.jobs[job.id] = job
-            if job.state is JobState.DONE:
-                self._notes.pop(job.id, None)
+            self._notes.pop(job.id, None)
         rows.epochs[plan.scope] = epoch + changes.moves_epoch
         rows.ledger.extend(changes.entries or (Entry("plan", "", ""),))
         rows.plans[plan.id] = len(rows.ledger)

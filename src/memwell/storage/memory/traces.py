@@ -7,6 +7,7 @@ from datetime import datetime
 
 from memwell.domain.command import Command, Receipt, read_receipt
 from memwell.domain.evidence import SOURCE_KEY, Evidence, EvidenceStatus
+from memwell.domain.jobs import JobState
 from memwell.domain.memory import MemoryRecord, State
 from memwell.domain.plan import KeepReceipt, Unit
 from memwell.domain.scope import Scope
@@ -74,6 +75,8 @@ class MemoryTraces:
         return memories, [r for r in self.evidence() if wanted <= {*words[Unit.EVIDENCE].get(r.id, ())}]
 
     def forming(self, since: datetime) -> list[str]:
+        left = (JobState.WAITING, JobState.DEAD)
+        waiting = {key for job in self._rows.jobs.values() if job.state in left for key in job.evidence_ids}
         return [
             record.id
             for record in self.evidence()
@@ -82,6 +85,7 @@ class MemoryTraces:
             and record.permissions.infer
             and record.speaker.supports_memories
             and record.id not in self._rows.formed
+            and record.id not in waiting
         ]
 
     def formed(self) -> frozenset[str]:

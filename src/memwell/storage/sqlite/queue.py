@@ -31,8 +31,8 @@ _SELECT = (
     + " FROM jobs j JOIN scopes s ON s.no = j.scope "
 )
 _UPDATE = (
-    "UPDATE jobs SET due_at = ?, state = ?, attempts = ?, refunds = ?, owner = ?, token = ?, lease_until = ?, error = ?"
-    " WHERE id = ?"
+    "UPDATE jobs SET session_id = ?, request_id = ?, input_hash = ?, due_at = ?, state = ?, attempts = ?, refunds = ?,"
+    " owner = ?, token = ?, lease_until = ?, error = ? WHERE id = ?"
 )
 _EXPIRED_AT_ONCE = 64
 
@@ -48,15 +48,22 @@ def named_jobs(connection: sqlite3.Connection, ids: Iterable[str]) -> dict[str, 
     return {job.id: job for job in read_jobs(connection, tail, (id_list(ids),))}
 
 
+def named_jobs_of_erasure(connection: sqlite3.Connection, scope: int, lost: Iterable[str]) -> dict[str, Job]:
+    """By id, the unfinished jobs of a scope and the finished ones about the evidence ``lost``."""
+    about = "EXISTS (SELECT 1 FROM json_each(j.evidence) x WHERE x.value IN (SELECT value FROM json_each(?)))"
+    tail = f"WHERE j.scope = ? AND (j.state <> 'done' OR {about}) ORDER BY j.no"
+    return {job.id: job for job in read_jobs(connection, tail, (scope, id_list(lost)))}
+
+
 def write_jobs(
     connection: sqlite3.Connection, scope: int, changes: Changes, known: Iterable[str], now: datetime
 ) -> None:
-    """Write a plan's jobs; notes of finished ones go, and so do some that were finished long ago."""
+    """Write a plan's jobs; notes of those that change go, and so do some that were finished long ago."""
     stored = set(known)
     for job in changes.jobs:
         if job.id in stored:
             _save(connection, job)
-            connection.execute("DELETE FROM notes WHERE job = (SELECT no FROM jobs WHERE id = ?)", (job.id,))
+            _forget_notes(connection, job.id)
         else:
             marks = ", ".join("?" * (len(_COLUMNS.split(", ")) + 1))
             connection.execute(f"INSERT INTO jobs (scope, {_COLUMNS}) VALUES ({marks})", (scope, *_row(job)))
@@ -156,7 +163,7 @@ class SqliteQueue:
         return None if due is None else from_micros(due)
 
     def notes(self, job: Job) -> Notes:
-        return SqliteNotes(self._connections, job.id)
+        return SqliteNotes(self._connections, job)
 
     def _change(self, job: Job, change: Callable[[Job], Job]) -> None:
         """Change the job as long as its claim holds."""
@@ -166,11 +173,12 @@ class SqliteQueue:
 
 
 class SqliteNotes:
-    """See ``calls.Notes``. What is kept counts as progress of the job."""
+    """See ``calls.Notes``. What is kept counts as progress of the job; nothing is once its claim is lost."""
 
-    def __init__(self, connections: Connections, job_id: str) -> None:
+    def __init__(self, connections: Connections, job: Job) -> None:
         self._connections = connections
-        self._job = job_id
+        self._job = job.id
+        self._token = job.token
 
     def answer(self, key: str) -> str | None:
         query = "SELECT n.answer FROM notes n JOIN jobs j ON j.no = n.job WHERE j.id = ? AND n.key = ?"
@@ -179,15 +187,15 @@ class SqliteNotes:
         return None if row is None else row[0]
 
     def keep(self, key: str, answer: str) -> None:
-        query = "INSERT OR REPLACE INTO notes SELECT no, ?, ? FROM jobs WHERE id = ? AND state <> 'done'"
+        query = "INSERT OR REPLACE INTO notes SELECT no, ?, ? FROM jobs WHERE id = ? AND token = ?"
         with self._connections.write() as connection:
-            connection.execute(query, (key, answer, self._job))
-            connection.execute("UPDATE jobs SET refunds = 0 WHERE id = ?", (self._job,))
+            connection.execute(query, (key, answer, self._job, self._token))
+            connection.execute("UPDATE jobs SET refunds = 0 WHERE id = ? AND token = ?", (self._job, self._token))
 
     def reserve(self, key: str) -> bool:
-        query = "INSERT OR IGNORE INTO notes SELECT no, ?, NULL FROM jobs WHERE id = ? AND state <> 'done'"
+        query = "INSERT OR IGNORE INTO notes SELECT no, ?, NULL FROM jobs WHERE id = ? AND token = ?"
         with self._connections.write() as connection:
-            return connection.execute(query, (key, self._job)).rowcount == 1
+            return connection.execute(query, (key, self._job, self._token)).rowcount == 1
 
     def release(self, key: str) -> None:
         query = "DELETE FROM notes WHERE key = ? AND answer IS NULL AND job = (SELECT no FROM jobs WHERE id = ?)"
@@ -233,5 +241,6 @@ def _job(row: tuple[Any, ...]) -> Job:
 
 def _save(connection: sqlite3.Connection, job: Job) -> None:
     claim = (job.owner, job.token, _micros(job.lease_until), job.error)
-    values = (to_micros(job.due_at), job.state.value, job.attempts, job.refunds, *claim, job.id)
+    write = (job.session_id, job.request_id, job.input_hash)
+    values = (*write, to_micros(job.due_at), job.state.value, job.attempts, job.refunds, *claim, job.id)
     connection.execute(_UPDATE, values)

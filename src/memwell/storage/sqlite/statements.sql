@@ -131,6 +131,10 @@ WHERE e.scope = ? ORDER BY d.evidence, d.position
 SELECT e.id FROM evidence e
 WHERE e.scope = ? AND e.recorded_at >= ? AND e.status = 'active' AND e.infer
     AND e.speaker IN ('user', 'observed', 'import') AND NOT EXISTS (SELECT 1 FROM formed f WHERE f.evidence = e.no)
+    AND NOT EXISTS (
+        SELECT 1 FROM jobs j, json_each(j.evidence) x
+        WHERE j.scope = e.scope AND j.state <> 'done' AND j.state <> 'claimed' AND x.value = e.id
+    )
 ORDER BY e.no
 
 -- name: formed_of_scope

@@ -10,8 +10,9 @@ from itertools import count
 
 from memwell.domain.changes import Changes, Entry
 from memwell.domain.evidence import Evidence
+from memwell.domain.jobs import Job
 from memwell.domain.memory import Links, MemoryRecord
-from memwell.domain.named import Named, losing_words, named_ids, named_jobs
+from memwell.domain.named import Named, erases, losing_words, named_ids, named_jobs
 from memwell.domain.plan import IndexRecord, Plan, Unit
 from memwell.domain.tombstone import keyed_hash
 from memwell.storage.refusals import other_dimensions
@@ -52,6 +53,8 @@ def read_named(connection: sqlite3.Connection, scope: int, plan: Plan) -> Named:
     """The records that ``plan`` names, for ``changes.resolve``."""
     memory_ids, evidence_ids, origins = named_ids(plan)
     citing = citing_ids(connection, losing_words(plan))
+    jobs = _read_jobs(connection, scope, plan)
+    evidence_ids = evidence_ids.union(*(job.evidence_ids for job in jobs.values()))
     memory_ids = memory_ids.union(*citing.values())
     memories: Iterable[MemoryRecord] = ()
     evidence: Iterable[Evidence] = ()
@@ -71,8 +74,14 @@ def read_named(connection: sqlite3.Connection, scope: int, plan: Plan) -> Named:
         origins={record.origin: record for record in by_origin},
         buried=buried_ids(connection, scope, plan),
         citing=citing,
-        jobs=queue.named_jobs(connection, ids) if (ids := named_jobs(plan)) else {},
+        jobs=jobs,
     )
+
+
+def _read_jobs(connection: sqlite3.Connection, scope: int, plan: Plan) -> dict[str, Job]:
+    ids = named_jobs(plan)
+    jobs = queue.named_jobs(connection, ids) if ids else {}
+    return {**jobs, **queue.named_jobs_of_erasure(connection, scope, losing_words(plan))} if erases(plan) else jobs
 
 
 class Writer:
