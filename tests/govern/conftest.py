@@ -29,7 +29,9 @@ def holds(store_path: Path) -> Scan:
     """Whether these bytes stand in any file of the store: the database, its log or its shared memory."""
 
     def scan(wanted: bytes) -> bool:
-        files = [path for path in store_path.parent.iterdir() if path.name.startswith(store_path.name)]
+        files = [
+            path for path in store_path.parent.iterdir() if path.is_file() and path.name.startswith(store_path.name)
+        ]
         return any(wanted in path.read_bytes() for path in files)
 
     return scan

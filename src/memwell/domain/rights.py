@@ -12,10 +12,14 @@ def interpretable(record: Evidence, target: Target) -> bool:
     """Whether a model at ``target`` may read ``record`` to form memories: it needs the right to infer, and to go there.
 
     Args:
-        target: ``CLOUD`` for an endpoint that is not on this machine; what stays on it goes nowhere.
+        target: ``CLOUD`` for an endpoint that is not on this machine.
     """
-    may_go = target is Target.LOCAL or record.permissions.allows(target)
-    return record.status is EvidenceStatus.ACTIVE and record.permissions.infer and may_go
+    return record.status is EvidenceStatus.ACTIVE and record.permissions.infer and may_go(record, target)
+
+
+def may_go(record: Evidence, target: Target) -> bool:
+    """Whether words of ``record`` may be handed to a model at ``target``; what stays on this machine goes nowhere."""
+    return target is Target.LOCAL or record.permissions.allows(target)
 
 
 def sendable(record: Evidence, target: Target) -> bool:

@@ -16,7 +16,7 @@ from memwell.domain.plan import AddEvidence, AddMemory, MarkFormed, Operation, P
 from memwell.domain.scope import Scope, checked_id
 from memwell.domain.text import checked_text
 from memwell.domain.validity import parse_time
-from memwell.engine.indexing import embed, index_operation, indexable_evidence, indexable_memory
+from memwell.engine.indexing import index_both
 from memwell.engine.ports import Clock, Embedder, Ids, Store
 from memwell.engine.reading import found
 from memwell.engine.versions import new_version
@@ -156,7 +156,7 @@ class Correcting:
         """The message as the host delivered it before, where it did; its time holds."""
         with self.store.view() as view:
             known = view.evidence_by_origin(evidence.scope, [evidence.origin]).get(evidence.origin)
-        return evidence if known is None else replace(evidence, id=known.id, occurred_at=known.occurred_at)
+        return evidence if known is None else _as_known(evidence, known)
 
     def _plan(
         self, targets: Sequence[MemoryRecord], evidence: Evidence, start: int, end: int, command: Command
@@ -184,19 +184,22 @@ class Correcting:
             now=now,
         )
         successor = replace(successor, boundary=first.boundary)
-        items = (indexable_memory(successor.id, successor), indexable_evidence(evidence))
-        rows = embed(self.embedder, (text for item in items for text in item.texts))
         # The rest of a message that says more than the correction is left to be formed as ever.
         marks: list[Operation] = [MarkFormed((evidence.id,))] if end - start == len(evidence.content) else []
         operations: tuple[Operation, ...] = (
             AddEvidence(evidence),
             AddMemory(successor),
             *(Retire(memory.id, memory.revision, State.RETRACTED, "correct") for memory in targets),
-            *(index_operation(item, self.embedder.model, rows) for item in items),
+            *index_both(self.embedder, evidence, successor),
             *marks,
         )
         details = {"memory_id": successor.id, "evidence_id": evidence.id, "span": [start, end]}
         return Plan(self.ids.new("plan"), first.scope, now, operations, command=replace(command, details=details))
+
+
+def _as_known(evidence: Evidence, known: Evidence) -> Evidence:
+    permissions = known.permissions.tightened(evidence.permissions)
+    return replace(evidence, id=known.id, occurred_at=known.occurred_at, permissions=permissions)
 
 
 def _source(value: CorrectionSource | Mapping[str, Any] | None) -> CorrectionSource | None:

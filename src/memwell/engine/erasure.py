@@ -6,9 +6,11 @@ from dataclasses import replace
 
 from memwell.domain.erasing import blacked_out
 from memwell.domain.plan import EraseEvidence, EraseMemory, Operation, Redact
+from memwell.domain.rights import may_go
+from memwell.engine.calls import target_of
 from memwell.engine.cascade import Doomed
 from memwell.engine.indexing import embed, index_operation, indexable_evidence
-from memwell.engine.ports import Embedder
+from memwell.engine.ports import Caching, Embedder, Store
 
 
 def erasing(doomed: Doomed, embedder: Embedder) -> tuple[Operation, ...]:
@@ -16,7 +18,7 @@ def erasing(doomed: Doomed, embedder: Embedder) -> tuple[Operation, ...]:
     left = [
         replace(record, content=blacked_out(record.content, spans))
         for record, spans, _ in doomed.blacked_out.values()
-        if spans and record.speaker.supports_memories
+        if spans and record.speaker.supports_memories and may_go(record, target_of(embedder))
     ]
     items = [indexable_evidence(record) for record in left]
     rows = embed(embedder, (text for item in items for text in item.texts))
@@ -26,3 +28,14 @@ def erasing(doomed: Doomed, embedder: Embedder) -> tuple[Operation, ...]:
         *(Redact(record.id, spans, preceding) for record, spans, preceding in doomed.blacked_out.values()),
         *(index_operation(item, embedder.model, rows) for item in items),
     )
+
+
+def clean(store: Store, embedder: Embedder) -> bool:
+    """Remove what erasing left beside the records: vectors that the embedder keeps, words in logs and indexes.
+
+    Returns:
+        Whether nothing is left, so that no retry is due.
+    """
+    if isinstance(embedder, Caching):
+        embedder.forget()
+    return store.clean()

@@ -14,7 +14,7 @@ from memwell.domain.plan import Plan
 from memwell.domain.scope import Scope, checked_id
 from memwell.domain.text import checked_text, terms
 from memwell.engine.cascade import Selection, cascade
-from memwell.engine.erasure import erasing
+from memwell.engine.erasure import clean, erasing
 from memwell.engine.forget_scope import Item, count_of, items_of, named, read_token, token_of
 from memwell.engine.ports import Clock, Embedder, Ids, Store, View
 from memwell.errors import (
@@ -137,7 +137,7 @@ class Forgetting:
         return self._clean()
 
     def _clean(self) -> str:
-        return "complete" if self.store.clean() else "pending"
+        return "complete" if clean(self.store, self.embedder) else "pending"
 
     def _erase(self, scope: Scope, selection: Selection, token: str, command: Command) -> Receipt:
         for _ in range(_TRIES - 1):

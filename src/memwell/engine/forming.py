@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from memwell.domain.decision import Candidate, Decision
-from memwell.domain.evidence import Evidence, Speaker, Target
+from memwell.domain.evidence import Evidence, EvidenceStatus, Speaker, Target
 from memwell.domain.jobs import Job
 from memwell.domain.plan import FinishJob, IndexRecord, MarkFormed, Operation, Plan, Request, Unit
 from memwell.domain.rights import interpretable
@@ -30,6 +30,7 @@ from memwell.engine.ports import (
     Store,
     Turn,
     Verdict,
+    View,
 )
 from memwell.engine.results import Passage, WriteResult
 from memwell.engine.route import routed
@@ -196,6 +197,7 @@ class Forming:
         now = self.clock.now()
         with self.store.view() as view:
             epoch = view.epoch(scope)
+            self._check_rights(view, formed)
             working = WorkingSet(
                 view=view,
                 scope=scope,
@@ -228,6 +230,17 @@ class Forming:
                 if known is not None and known[1] is not None:
                     return replayed_result(view, known[1], request.id)
         return result
+
+    def _check_rights(self, view: View, formed: _Formed) -> None:
+        """Refuse what has been withdrawn or restricted since it was read; the plan door refuses what was erased."""
+        stored = view.evidence(turn.evidence.id for turn in formed.turns)
+        alive = (record for record in stored.values() if record.status is not EvidenceStatus.ERASED)
+        lost = [record.id for record in alive if not interpretable(record, Target.LOCAL)]
+        if lost:
+            raise StaleDecisionError(
+                f"{lost[0]} was withdrawn or restricted while memories were formed from it",
+                remedy="repeat the call as it is; what may not be used is left out",
+            )
 
     def _judge_all(self, working: WorkingSet, formed: _Formed) -> list[Decision]:
         turns = {turn.evidence.id: turn.evidence for turn in formed.turns}

@@ -12,6 +12,8 @@ from memwell.domain.evidence import Evidence
 from memwell.domain.indexed import evidence_prefix, memory_prefix
 from memwell.domain.memory import MemoryRecord, Span
 from memwell.domain.plan import IndexRecord, Unit, Vector
+from memwell.domain.rights import may_go
+from memwell.engine.calls import target_of
 from memwell.engine.ports import Embedder, Matrix
 from memwell.engine.vectors import checked, pack, windows
 
@@ -61,6 +63,21 @@ def index_operation(item: Indexable, model: str, rows: Mapping[str, Matrix]) -> 
         Vector(span.start, span.end, pack(rows[text])) for span, text in zip(item.spans, item.texts, strict=True)
     )
     return IndexRecord(item.unit, item.record_id, model, vectors)
+
+
+def index_both(embedder: Embedder, evidence: Evidence, memory: MemoryRecord) -> tuple[IndexRecord, ...]:
+    """Operations that index ``evidence`` and the ``memory`` that rests on it alone.
+
+    There are none where its words may not go to the embedder; another embedder makes up for them later.
+
+    Raises:
+        EmbeddingError: the embedder failed or gave an unusable vector.
+    """
+    if not may_go(evidence, target_of(embedder)):
+        return ()
+    items = (indexable_memory(memory.id, memory), indexable_evidence(evidence))
+    rows = embed(embedder, (text for item in items for text in item.texts))
+    return tuple(index_operation(item, embedder.model, rows) for item in items)
 
 
 def first_rows(items: Iterable[Indexable], rows: Mapping[str, Matrix], dimensions: int) -> Matrix:

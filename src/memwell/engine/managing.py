@@ -12,7 +12,7 @@ from memwell.domain.plan import AddEvidence, AddMemory, MarkFormed, Operation, P
 from memwell.domain.scope import Scope
 from memwell.domain.text import checked_text
 from memwell.domain.validity import parse_time
-from memwell.engine.indexing import embed, index_operation, indexable_evidence, indexable_memory
+from memwell.engine.indexing import index_both
 from memwell.engine.ports import Clock, Embedder, Ids, Store
 from memwell.engine.reading import found
 from memwell.engine.results import WriteResult
@@ -61,13 +61,11 @@ class Managing:
             raise _not_current(memory, "updated")
         evidence = self._kept(memory, content, said_at, now)
         successor = self._successor(memory, evidence, now)
-        items = (indexable_memory(successor.id, successor), indexable_evidence(evidence))
-        rows = embed(self.embedder, (text for item in items for text in item.texts))
         until = max(successor.valid_from, memory.valid_from)
         operations: tuple[Operation, ...] = (
             AddMemory(successor),
             Retire(memory.id, memory.revision, State.SUPERSEDED, "update", valid_until=until),
-            *(index_operation(item, self.embedder.model, rows) for item in items),
+            *index_both(self.embedder, evidence, successor),
             MarkFormed((evidence.id,)),
         )
         self.store.apply(Plan(self.ids.new("plan"), memory.scope, now, operations))

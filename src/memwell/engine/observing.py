@@ -25,8 +25,8 @@ from memwell.domain.scope import Scope, checked_id
 from memwell.domain.text import checked_text
 from memwell.domain.validity import Validity, parse_time
 from memwell.engine.cascade import Selection, cascade
-from memwell.engine.erasure import erasing
-from memwell.engine.indexing import embed, index_operation, indexable_evidence, indexable_memory
+from memwell.engine.erasure import clean, erasing
+from memwell.engine.indexing import index_both
 from memwell.engine.ports import Clock, Embedder, Ids, Store
 from memwell.engine.versions import new_version
 from memwell.errors import EvidenceConflictError, InputError, StaleObservationError
@@ -109,7 +109,7 @@ class Observing:
             plan = Plan(self.ids.new("plan"), scope, now, operations, lock=lock, command=command)
             receipt = self.store.apply(plan).receipt
         if known is not None:
-            self.store.clean()
+            clean(self.store, self.embedder)
         return Observed(evidence.id, receipt)
 
     def _known(self, evidence: Evidence) -> Evidence | None:
@@ -150,12 +150,10 @@ class Observing:
             makers=("observed", "observed"),
             now=evidence.recorded_at,
         )
-        items = (indexable_memory(state.id, state), indexable_evidence(evidence))
-        rows = embed(self.embedder, (text for item in items for text in item.texts))
         return (
             AddEvidence(evidence),
             AddMemory(state),
-            *(index_operation(item, self.embedder.model, rows) for item in items),
+            *index_both(self.embedder, evidence, state),
             MarkFormed((evidence.id,)),
         )
 

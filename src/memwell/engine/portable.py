@@ -13,7 +13,7 @@ from memwell.domain.plan import AddEvidence, Bury, MarkFormed, Operation, Plan
 from memwell.domain.rights import readable, sendable
 from memwell.domain.scope import Scope
 from memwell.engine.bundle import Bundle, pack, unpack
-from memwell.engine.erasure import erasing
+from memwell.engine.erasure import clean, erasing
 from memwell.engine.fates import Fates, fates, linked_within
 from memwell.engine.ports import Clock, Embedder, Ids, Store
 from memwell.errors import BundleError, PreconditionError, StaleImportError
@@ -132,7 +132,7 @@ class Portable:
                 )
             except PreconditionError:
                 raise _stale() from None
-        self.store.clean()
+        clean(self.store, self.embedder)
         return Imported(plan.counts, replayed=False)
 
 

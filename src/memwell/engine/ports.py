@@ -182,6 +182,14 @@ class Embedder(Protocol):
 
 
 @runtime_checkable
+class Caching(Protocol):
+    """An embedder that keeps vectors it has made in memory."""
+
+    def forget(self) -> None:
+        """Drop them all: texts that they were made of are erased."""
+
+
+@runtime_checkable
 class AnswerCalibrated(Protocol):
     """An embedder for which it is known how near to a question an answer is.
 

@@ -78,6 +78,11 @@ class EndpointEmbedder:
         """See ``ports.Embedder``: nothing better is known for this model."""
         return vectors
 
+    def forget(self) -> None:
+        """See ``ports.Caching``."""
+        with self._guard:
+            self._cache.clear()
+
     def _vectors(self, texts: Sequence[str]) -> Matrix:
         keys = [_digest(text) for text in texts]
         found = self._known(keys)

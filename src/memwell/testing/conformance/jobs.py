@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from memwell.domain.jobs import ATTEMPTS, LEASE, Job, JobState
-from memwell.domain.plan import AddEvidence, AddJob, FinishJob, MarkFormed
+from memwell.domain.plan import AddEvidence, AddJob, EraseEvidence, FinishJob, MarkFormed
 from memwell.domain.scope import Scope
 from memwell.engine.calls import Call
 from memwell.engine.ports import Store
@@ -203,6 +203,38 @@ class JobCases(StoreCases):
         assert store.queue.claim_one("job_unknown", "me") is None
         finish(store, job)
         assert store.queue.claim_one("job_a", "me") is None
+
+    def test_erasing_voids_the_claims_of_its_scope_and_leaves_jobs_no_words(self, store: Store) -> None:
+        evidence = [AddEvidence(make_evidence(f"ev_{key}", f"Words {key}.")) for key in "ab"]
+        store.apply(make_plan("p", *evidence, AddJob(make_job("a", request="r")), AddJob(make_job("b"))))
+        leave(store, "c", scope=BOB)
+        jobs = [store.queue.claim_one(f"job_{key}", "me") for key in "abc"]
+        claimed = [job for job in jobs if job is not None]
+        for job in claimed:
+            store.queue.notes(job).keep("k", "Words a.")
+        late = store.queue.notes(claimed[0])
+        store.apply(make_plan("erase", EraseEvidence("ev_a")))
+        late.keep("late", "Words a.")
+        a, b, c = (store.queue.job(job.id) for job in claimed)
+        assert a is not None
+        assert (a.state, a.request_id, a.input_hash, a.session_id) == (JobState.DONE, None, None, "erased")
+        assert b is not None
+        assert (b.state, b.attempts, b.token) == (JobState.WAITING, 0, None)
+        assert c == claimed[2]
+        answers = [store.queue.notes(job).answer(key) for job in claimed for key in ("k", "late")]
+        assert answers == [None, None, None, None, "Words a.", None]
+        with pytest.raises(LeaseLostError):
+            finish(store, claimed[1])
+        finish(store, claim(store))
+        assert state(store, "b") is JobState.DONE
+
+    def test_erasing_takes_the_input_hash_of_a_finished_job(self, store: Store) -> None:
+        store.apply(make_plan("p", AddEvidence(make_evidence("ev_a")), AddJob(make_job("a", request="r"))))
+        finish(store, claim(store))
+        store.apply(make_plan("erase", EraseEvidence("ev_a")))
+        job = store.queue.job("job_a")
+        assert job is not None
+        assert (job.state, job.input_hash) == (JobState.DONE, None)
 
     def test_calls_are_booked_and_a_budget_holds_for_each_scope_and_day(self, store: Store) -> None:
         leave(store, "a")
