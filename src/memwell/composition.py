@@ -121,6 +121,8 @@ def open_engine(
         reading=Reading(store, clock),
         managing=Managing(store, embedder, clock, ids),
         maintaining=maintaining,
-        worker=Worker(store, jobs, owners, maintaining.reindex_some if found.embedder is not None else never),
+        worker=Worker(
+            store, jobs, owners, maintaining.reindex_some if found.embedder is not None else never, found.paid
+        ),
         probes=found.probes,
     )

@@ -42,6 +42,7 @@ class Memory:
         embedder, extractor, judge, clock, ids: replace the builtin ones.
         weights: what each signal of recall weighs; see ``Weights``.
         decisions: lets a provider of typed questions judge.
+        worker: carry out in a thread of this process what ``add(wait=False)`` leaves; otherwise others do.
 
     Raises:
         StorageError: the file cannot be opened, or is no store.
@@ -63,7 +64,9 @@ class Memory:
         clock: Clock | None = None,
         ids: Ids | None = None,
         weights: Weights | None = None,
+        worker: bool = True,
     ) -> None:
+        self._works = worker
         names = {"store": path, "user_id": user_id, "app_id": app_id, "agent_id": agent_id}
         read = load_settings(**{**(settings or {}), **{key: name for key, name in names.items() if name is not None}})
         self._owner = (checked_id("app_id", read.app_id), checked_id("agent_id", read.agent_id))
@@ -134,7 +137,7 @@ class Memory:
         result = self._engine.remember.add(
             self._scope(user_id), messages, session_id=session_id, at=at, request_id=request_id, wait=wait
         )
-        if result.status == PENDING:
+        if result.status == PENDING and self._works:
             self._engine.worker.wake()
         return result
 
