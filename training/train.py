@@ -120,7 +120,7 @@ def _calibrate(out: Path, inputs: Inputs) -> dict[str, object]:
     model = Exported(out)
     parts = {name: read([DATA / name]) for name in (TEST, BLIND)}
     asked = {(name, others): ask(model, held, inputs, others) for name, held in parts.items() for others in (0, STORE)}
-    calibration = fitted(asked[TEST, 0] + asked[TEST, STORE])
+    calibration = fitted(asked[TEST, STORE])
     write_calibration(out, calibration)
     model = Exported(out)
     told = {name: described(model, held) for name, held in parts.items()}

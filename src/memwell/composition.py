@@ -136,6 +136,8 @@ def open_engine(
         portable=Portable(store, embedder, clock, ids),
         observing=Observing(store, embedder, clock, ids),
         maintaining=maintaining,
-        worker=Worker(store, jobs, owners, maintaining.reindex_some if found.embedder is not None else never),
+        worker=Worker(
+            store, jobs, owners, maintaining.reindex_some if found.embedder is not None else never, found.paid
+        ),
         probes=found.probes,
     )

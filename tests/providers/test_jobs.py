@@ -106,15 +106,22 @@ def test_a_closed_memory_gives_its_job_back_at_once(server: ScriptedServer, open
 
 def test_jobs_of_one_user_are_formed_in_order(server: ScriptedServer, open_memory: Open) -> None:
     server.answer(CHAT, choose_all)
+    told = [
+        "I live in Lyon.",
+        "My dog is called Rex.",
+        "I love green tea.",
+        "My sister is a nurse.",
+        "I play the cello.",
+    ]
     with open_memory() as memory:
-        for number in range(5):
-            memory.add(f"One of my cats is called Cat{number}.", wait=False)
+        for words in told:
+            memory.add(words, wait=False)
         with until() as waiting:
             while waiting(bool(memory.jobs.list())):
                 pass
-        prompts = [request.prompt for request in server.received()]
-        assert [f"Cat{n}" in prompts[n] for n in range(5)] == [True] * 5
-        assert len(contents(memory)) == 5
+        prompts = [json.loads(request.body["messages"][1]["content"])["turns"] for request in server.received()]
+        assert [turns[0]["sentences"]["s1"] for turns in prompts] == told
+        assert contents(memory) == sorted(told)
 
 
 def test_a_repeat_of_an_unfinished_request_is_the_same_job(server: ScriptedServer, open_memory: Open) -> None:

@@ -29,13 +29,23 @@ class Worker:
 
     Args:
         idle: called where no job is due; returns whether it found something to do.
+        may_be_cut: the process may end while the thread is at work: it waits for an endpoint, and the job was given
+            back. Local work ends soon, and native code must not be cut off in the middle.
     """
 
-    def __init__(self, store: Store, jobs: Jobs, owners: Owners, idle: Callable[[], bool] = never) -> None:
+    def __init__(
+        self,
+        store: Store,
+        jobs: Jobs,
+        owners: Owners,
+        idle: Callable[[], bool] = never,
+        may_be_cut: bool = True,
+    ) -> None:
         self._store = store
         self._jobs = jobs
         self._owners = owners
         self._idle = idle
+        self._may_be_cut = may_be_cut
         self._guard = threading.Lock()
         self._woken = threading.Event()
         self._stopped = threading.Event()
@@ -46,7 +56,7 @@ class Worker:
         """Let the thread look for jobs now; it is started where there is none."""
         with self._guard:
             if self._thread is None and not self._stopped.is_set():
-                self._thread = threading.Thread(target=self.run, name="memwell worker", daemon=True)
+                self._thread = threading.Thread(target=self.run, name="memwell worker", daemon=self._may_be_cut)
                 self._thread.start()
         self._woken.set()
 

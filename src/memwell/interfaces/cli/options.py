@@ -56,7 +56,8 @@ def opened(store: Path | None, user: str | None = None) -> Memory:
         Memory,  # late: it brings numpy and the embedder, which --help has no use for
     )
 
-    return Memory(store, user_id=None if user is None else owner_of(user))
+    # A command ends at once; what it leaves is for `memwell worker`.
+    return Memory(store, user_id=None if user is None else owner_of(user), worker=False)
 
 
 def owner_of(user: str | None) -> str:

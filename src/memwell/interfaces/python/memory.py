@@ -43,6 +43,7 @@ class Memory(PortableMemory):
         embedder, extractor, judge, clock, ids: replace the builtin ones.
         weights: what each signal of recall weighs; see ``Weights``.
         decisions: lets a provider of typed questions judge.
+        worker: carry out in a thread of this process what ``add(wait=False)`` leaves; otherwise others do.
 
     Raises:
         StorageError: the file cannot be opened, or is no store.
@@ -64,7 +65,9 @@ class Memory(PortableMemory):
         clock: Clock | None = None,
         ids: Ids | None = None,
         weights: Weights | None = None,
+        worker: bool = True,
     ) -> None:
+        self._works = worker
         names = {"store": path, "user_id": user_id, "app_id": app_id, "agent_id": agent_id}
         read = load_settings(**{**(settings or {}), **{key: name for key, name in names.items() if name is not None}})
         self._owner = (checked_id("app_id", read.app_id), checked_id("agent_id", read.agent_id))
@@ -144,7 +147,7 @@ class Memory(PortableMemory):
             wait=wait,
             dependencies=dependencies,
         )
-        if result.status == PENDING:
+        if result.status == PENDING and self._works:
             self._engine.worker.wake()
         return result
 
