@@ -61,6 +61,13 @@ def test_ways_of_ending_the_same_memory_count_together() -> None:
     assert (verdict.action, verdict.targets, verdict.confidence) == (Action.NEGATE, (0,), 0.85)
 
 
+@pytest.mark.parametrize(("share", "retires"), [(0.0, False), (0.3, True)])
+def test_a_rule_retires_only_what_the_model_holds_for_possible(share: float, retires: bool) -> None:
+    home = "I live in Leeds."
+    verdict = judge_one(Scripted({home: {"OVERRIDE": share}}), "I live in York now.", home)
+    assert verdict.action.retires is retires
+
+
 def test_an_unlikely_replacement_leaves_both() -> None:
     verdict = judge_one(Scripted({CAT: {"OVERRIDE": 0.4}}, {"SUPPLEMENT": 0.6}), "My cat is called Tofu.", CAT)
     assert (verdict.action, verdict.targets) == (Action.SUPPLEMENT, ())

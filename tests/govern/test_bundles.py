@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from memwell import Memory, MemwellError
 from memwell.domain.scope import Scope
 from memwell.engine.bundle import unpack
-from memwell.errors import BundleError
+from memwell.errors import BundleError, InputError
 from memwell.testing.doubles import FakeClock, HashEmbedder, SequentialIds
 from tests.govern.test_forget import forgotten, only
 
@@ -207,3 +207,18 @@ def test_what_is_no_bundle(packed: bytes) -> None:
             unpack(data)
         assert caught.value.code == code, data[:40]
     assert json.loads(gzip.decompress(packed).split(b"\n")[0])["format"] == "memwell-bundle"
+
+
+def test_an_export_replaces_nothing_but_a_bundle(tmp_path: Path) -> None:
+    store = tmp_path / "memory.db"
+    note = tmp_path / "note.txt"
+    note.write_text("dear diary", encoding="utf-8")
+    with Memory(store, user_id="alice", embedder=HashEmbedder()) as memory:
+        memory.add("I live in Oslo.")
+        for path in (store, note, tmp_path, Path()):
+            with pytest.raises(InputError):
+                memory.export_bundle(path)
+        bundle = tmp_path / "alice.bundle"
+        assert memory.export_bundle(bundle) == memory.export_bundle(bundle) == bundle.stat().st_size
+        assert [item.content for item in memory.search("Where do I live?").memories] == ["I live in Oslo."]
+    assert note.read_text(encoding="utf-8") == "dear diary"

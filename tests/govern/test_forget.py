@@ -10,6 +10,7 @@ import pytest
 
 from memwell import Memory, MemwellError
 from memwell.domain.memory import State
+from memwell.errors import InputError
 from memwell.testing.doubles import ALICE, FakeClock, HashEmbedder
 from tests.govern.conftest import Scan
 
@@ -276,3 +277,16 @@ def test_too_many_replies_are_not_followed(mem: Memory) -> None:
     with pytest.raises(MemwellError) as caught:
         mem.preview_forget([key])
     assert caught.value.code == "dependency_limit"
+
+
+def test_the_words_of_a_query_may_stand_in_any_number_of_memories(mem: Memory, holds: Scan) -> None:
+    for number in range(40):
+        mem.add(f"I own a zebrano guitar number {number}.")
+    preview = mem.preview_forget(query="zebrano guitar")
+    mem.forget(preview.token)
+    assert not holds(b"zebrano")
+
+
+def test_a_text_is_no_list_of_ids(mem: Memory) -> None:
+    with pytest.raises(InputError, match="list of ids"):
+        mem.preview_forget("mem_1")

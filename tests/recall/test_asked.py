@@ -12,6 +12,7 @@ import pytest
 from memwell import Memory
 from memwell.builtin.embedder import BundledEmbedder
 from memwell.engine.ports import Matrix
+from memwell.errors import InputError
 from memwell.interfaces.bench.parts import HashEmbedder, KeepAll, NoStatements, WholeTurns
 
 ASKED = tomllib.loads(Path(__file__).with_name("asked.toml").read_text(encoding="utf-8"))
@@ -68,3 +69,11 @@ def test_among_many_records_nothing_far_is_returned(tmp_path: Path) -> None:
         assert memory.search("The harbour is closed.", raw_limit=3).raw[0].content == "The harbour is closed."
         by_words = memory.search("harbour", raw_limit=3)
         assert by_words.raw[0].content == by_words.memories[0].content == "The harbour is closed."
+
+
+def test_a_document_is_no_question(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", user_id="a") as memory:
+        with pytest.raises(InputError) as refusal:
+            memory.search("茶" * 3_000)
+        assert refusal.value.code == "text_too_long"
+        memory.search("茶" * 2_000)

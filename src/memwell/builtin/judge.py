@@ -66,11 +66,18 @@ class BuiltinJudge:
         choices = [choice for i in older[:SLOTS] if (choice := self._reported(comparison, i)) is not None]
         choices += self._related(comparison, answer, shown)
         best = max(choices, key=lambda choice: (choice.probability, -choice.index), default=None)
-        if by_rule.targets and (best is None or by_rule.confidence >= best.probability):
+        if self._stands(by_rule, answer, shown) and (best is None or by_rule.confidence >= best.probability):
             return by_rule
         if best is not None:
             return _verdict(best.action, (best.index,), best.probability)
         return self._free(comparison.candidate, answer)
+
+    def _stands(self, by_rule: Verdict, answer: Answer, shown: Sequence[int]) -> bool:
+        """Whether a rule found something that the model does not hold for next to impossible."""
+        if by_rule.action.retires and by_rule.targets[0] in shown:
+            shares = answer.relations[shown.index(by_rule.targets[0])]
+            return sum(shares[name] for name in shares if Action(name).retires) >= self._thresholds["rule_support"]
+        return bool(by_rule.targets)
 
     def _answer(self, comparison: Comparison, shown: Sequence[int]) -> Answer:
         candidate = comparison.candidate

@@ -93,6 +93,7 @@ class Forgetting:
             InputError: nothing or too much is named.
         """
         with self.store.view() as view:
+            _check_count(selection, query)
             if query is not None:
                 selection = _with_query(view, scope, selection, query)
             _check(view, scope, selection)
@@ -198,14 +199,25 @@ def _with_query(view: View, scope: Scope, selection: Selection, query: str) -> S
     )
 
 
+def _check_count(selection: Selection, query: str | None) -> None:
+    wide = (selection.session, selection.person, query, selection.everything or None)
+    count = len(selection.memories) + len(selection.evidence) + sum(part is not None for part in wide)
+    if count == 0:
+        raise InputError(
+            "nothing is named that is to be forgotten",
+            remedy="name memories or sources by id, a session, a person, the words of a query, or everything",
+            code="forget_targets",
+        )
+    if count > MAX_TARGETS:
+        raise InputError(
+            f"{count} targets are to be forgotten",
+            remedy=f"name at most {MAX_TARGETS} at a time",
+            code="forget_targets",
+        )
+
+
 def _check(view: View, scope: Scope, selection: Selection) -> None:
     chosen = (*selection.memories, *selection.evidence)
-    wide = (selection.session, selection.person, selection.everything or None)
-    count = len(chosen) + sum(part is not None for part in wide)
-    if not 1 <= count <= MAX_TARGETS:
-        raise InputError(
-            f"{count} targets are to be forgotten", remedy=f"name 1 to {MAX_TARGETS}", code="forget_targets"
-        )
     memories, evidence = view.memories(selection.memories), view.evidence(selection.evidence)
     for key in chosen:
         record = memories.get(key) or evidence.get(key)

@@ -37,6 +37,8 @@ from memwell.engine.weights import Weights
 from memwell.errors import BudgetError, EmbeddingError, InputError
 
 MAX_LIMIT = 1_000
+# A question; what is longer is a document, and reading it as a question takes time that grows with its square.
+MAX_QUERY_BYTES = 8_192
 # Records that each signal brings into the running, at least, and for each result asked for.
 POOL = 100
 POOL_PER_RESULT = 2
@@ -89,13 +91,13 @@ class Recall:
         """Find what answers ``query``.
 
         Args:
-            query: a question in any language.
+            query: a question in any language, at most ``MAX_QUERY_BYTES`` in UTF-8.
             as_of: ask what held at that moment; otherwise what holds now.
             known_at: ask what the store knew at that moment.
             target: where the text will go; decides which evidence may be used.
             include_relations: let each hit carry what it replaced and what conflicts with it.
         """
-        checked_text("query", query)
+        checked_text("query", query, max_bytes=MAX_QUERY_BYTES)
         now = self.clock.now()
         question = self.reader.read(query, as_of or now)
         vector, degraded = self._vector(scope, query)

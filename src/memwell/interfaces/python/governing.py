@@ -13,6 +13,7 @@ from memwell.engine.cascade import Selection
 from memwell.engine.correcting import Correction, CorrectionSource
 from memwell.engine.forgetting import Forgotten, Preview
 from memwell.engine.observing import Observed, permissions_from
+from memwell.errors import InputError
 
 
 class GovernedMemory:
@@ -192,6 +193,9 @@ class GovernedMemory:
             query: memories and sources that hold all of these words.
             everything: all of the user's memory.
         """
+        for name, given in (("ids", ids), ("evidence", evidence)):
+            if isinstance(given, str):
+                raise InputError(f"{name} is the text {given!r}", remedy="pass a list of ids")
         selection = Selection(tuple(ids), tuple(evidence), session, person, everything)
         return self._engine.forgetting.preview(self._scope(user_id), selection, query=query)
 

@@ -12,6 +12,9 @@ from memwell.engine.portable import Imported, ImportPlan
 from memwell.errors import InputError
 from memwell.interfaces.python.governing import GovernedMemory
 
+# How a bundle begins.
+GZIP = b"\x1f\x8b"
+
 
 class PortableMemory(GovernedMemory):
     """Bundles: files that hold all that is kept of one user."""
@@ -24,16 +27,20 @@ class PortableMemory(GovernedMemory):
         """Write all that is kept of a user to a file; the same content gives the same bytes.
 
         Args:
-            path: the file; one that is there is replaced once the new one is whole.
+            path: the file; a bundle that is there is replaced once the new one is whole.
             target: ``"local"`` or ``"cloud"`` leaves out what may not be read there; by default nothing is left out.
 
         Returns:
             The size of the file in bytes.
+
+        Raises:
+            InputError: the path is a folder, or a file that is no bundle; nothing was written.
         """
         if target is not None and target not in list(Target):
             raise InputError(f"target is {target!r}", remedy="use 'local', 'cloud' or none")
         data = self._engine.portable.export(self._scope(user_id), None if target is None else Target(target))
         file = Path(path)
+        _check_replaceable(file)
         try:
             part = file.with_name(f"{file.name}.part")
             part.write_bytes(data)
@@ -69,3 +76,19 @@ class PortableMemory(GovernedMemory):
         done = self._engine.portable.apply(plan)
         self._engine.maintaining.reindex()
         return done
+
+
+def _check_replaceable(file: Path) -> None:
+    """Refuse to write over what is no bundle, the store itself above all."""
+    if file.is_dir() or not file.name:
+        raise InputError(f"{str(file)!r} is a folder", remedy="name a file in it")
+    if file.exists() and not (file.is_file() and _begins(file, GZIP)):
+        raise InputError(f"{str(file)!r} is there already and is no bundle", remedy="name a new file")
+
+
+def _begins(file: Path, mark: bytes) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(len(mark)) == mark
+    except OSError as error:
+        raise InputError(f"cannot read {str(file)!r}: {error.strerror}", remedy="name a new file") from None
