@@ -12,7 +12,7 @@ import pytest
 from memwell import Memory, MemwellError
 from memwell.domain.command import read_receipt
 from memwell.domain.memory import State
-from memwell.errors import ReceiptError
+from memwell.errors import NotCurrentError, ReceiptError
 from memwell.testing.doubles import FakeClock
 from tests.govern.test_forget import only
 
@@ -178,3 +178,12 @@ def test_commands_of_others_are_refused(mem: Memory) -> None:
         lambda: mem.permit("ev_none", cloud=False),
     ):
         assert code_of(call) == "not_found"
+
+
+def test_correcting_what_was_superseded_makes_no_second_current_version(mem: Memory) -> None:
+    (first,) = mem.add("I own a zebrano guitar.").memory_ids
+    mem.update(first, "I own a cedar guitar.")
+    with pytest.raises(NotCurrentError):
+        mem.correct(first, "I own a pine guitar.")
+    mem.retract(first)
+    assert [memory.content for memory in mem.list().memories] == ["I own a cedar guitar."]

@@ -24,8 +24,9 @@ from memwell.errors import InputError, NotCurrentError
 
 _BY_HAND = ("user", "user")
 _REASON = "corrected by hand"
-# Versions that were once taken for true and may turn out never to have been.
-_CORRECTABLE = (State.CURRENT, State.SUPERSEDED, State.HISTORICAL, State.ENDED, State.ARCHIVED)
+# What may turn out never to have been true. What another version took over from is only retracted: its correction would
+# stand as current beside that version.
+_CORRECTABLE = (State.CURRENT, State.ENDED, State.ARCHIVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class Correcting:
 
         Raises:
             NotFoundError: there is no such memory here.
-            NotCurrentError: one was retracted before.
+            NotCurrentError: one was retracted before, or another version took over from it.
             InputError: the quote does not stand in the message exactly once.
             EvidenceConflictError: the message was stored before with other content.
         """
@@ -107,7 +108,7 @@ class Correcting:
             if memory.state not in _CORRECTABLE:
                 raise NotCurrentError(
                     f"memory {memory.id} is {memory.state} and cannot be corrected",
-                    remedy="correct the version that took its place",
+                    remedy="correct the version that took its place, or retract this one",
                 )
         evidence, start, end = self._evidence(targets[0], content, given)
         plan = self._plan(targets, evidence, start, end, command)
