@@ -58,3 +58,8 @@ def test_a_change_of_model_is_reembedded(cli: Cli, server: ScriptedServer, monke
     done = cli.ok("reembed", "--json").json
     assert (done["embedded"], done["model"]) == (2, "endpoint/e:48")
     assert cli.ok("status", "--json").json["indexed"] == 1.0
+
+
+def test_a_message_that_waits_is_no_illness(cli: Cli) -> None:
+    cli.ok("add", "I collect marbles.", "--no-wait")
+    assert "1 message waits" in cli.ok("doctor").out

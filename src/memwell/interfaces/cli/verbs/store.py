@@ -88,6 +88,8 @@ def _examine(memory: Memory) -> list[Check]:
     endpoints = memory.try_endpoints()
     memory.search("where?", user_id=_DOCTOR)
     repair = "run `memwell doctor --repair`"
+    waiting = _in_jobs(memory)
+    lacking = round((1 - figures.indexed) * figures.figures["indexable"])
     return [
         Check("store", True, figures.location),
         Check("extractor and judge", True, f"{figures.extractor}, {figures.judge}"),
@@ -98,11 +100,12 @@ def _examine(memory: Memory) -> list[Check]:
         Check("embedder", True, figures.embedder),
         Check(
             "vectors",
-            figures.indexed >= 1.0,
+            lacking <= waiting,
             f"{figures.indexed:.0%} made by this embedder",
-            "" if figures.indexed >= 1.0 else repair,
+            "" if lacking <= waiting else repair,
         ),
-        *([_unformed(left, repair)] if (left := figures.figures["unformed"] - _in_jobs(memory)) > 0 else []),
+        *([_unformed(left, repair)] if (left := figures.figures["unformed"] - waiting) > 0 else []),
+        *([_waiting(waiting)] if waiting else []),
         *([_dead(dead)] if (dead := figures.figures["jobs"].get("dead", 0)) else []),
         *([] if figures.figures["cleanup"] == "complete" else [_uncleaned(repair)]),
         *(Check("integrity", False, problem, f"{repair}; if it stays, restore a copy") for problem in problems),
@@ -122,6 +125,11 @@ def _unformed(count: int, repair: str) -> Check:
 def _in_jobs(memory: Memory) -> int:
     """How many messages unfinished jobs are about."""
     return sum(len(job.evidence_ids) for job in memory.jobs.list(limit=10_000))
+
+
+def _waiting(count: int) -> Check:
+    what = "1 message waits" if count == 1 else f"{count:,} messages wait"
+    return Check("jobs", True, f"{what}; see `memwell jobs`")
 
 
 def _dead(count: int) -> Check:
