@@ -143,6 +143,8 @@ def test_workers_killed_a_hundred_times_at_random(memory: Memory, server: Script
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
         kills += victims.end() == "killed"
+    # On a slow machine a job may not get on for so long that it counts as what kills its workers.
+    memory.jobs.retry()
     victims.start()
     assert victims.end() == "done"
     assert kills > 10

@@ -19,19 +19,22 @@ from memwell.testing.faults import armed
 
 
 class LaterClock:
-    """An hour later, so that whatever waits is due."""
+    """Some hours later, so that whatever waits is due."""
+
+    def __init__(self, hours: int) -> None:
+        self.hours = hours
 
     def now(self) -> datetime:
-        return datetime.now(UTC) + timedelta(hours=1)
+        return datetime.now(UTC) + timedelta(hours=self.hours)
 
 
-def work(store: str, url: str, point: str) -> None:
+def work(store: str, url: str, point: str, hours: int) -> None:
     chat = {"base_url": url, "model": "scripted", "retries": 0}
     engine = open_engine(
         load_settings(store=store, chat=chat),
         embedder=HashEmbedder(),
         judge=RuleJudge(),
-        clock=LaterClock(),
+        clock=LaterClock(hours),
         reach=armed(point),
     )
     engine.worker.drain()
@@ -43,11 +46,12 @@ def main() -> None:
     load_languages()
     for name in ("openai", "filelock", "pydantic"):  # shared by all workers, so that each starts at once
         import_module(name)
-    for line in sys.stdin:
+    # Each worker lives an hour after the one before, so that what that one put off is due.
+    for hours, line in enumerate(sys.stdin, 1):
         point = line.partition(" ")[2].strip()
         pid = os.fork()
         if pid == 0:
-            work(store, url, point)
+            work(store, url, point, hours)
             os._exit(0)
         sys.stdout.write(f"{pid}\n")
         sys.stdout.flush()
