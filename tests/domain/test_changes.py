@@ -124,7 +124,7 @@ def test_an_empty_plan_moves_nothing() -> None:
             [IndexRecord(Unit.MEMORY, "mem_1", "m", (Vector(0, 1, array("f", [math.nan]).tobytes()),))],
         ),
         (
-            "differ in length",
+            "differs in length",
             [IndexRecord(Unit.MEMORY, "mem_1", "m", (Vector(0, 1, b"\0" * 8), Vector(0, 1, b"\0" * 4)))],
         ),
     ],
