@@ -12,8 +12,8 @@ from memwell.domain.plan import IndexRecord
 
 def fault_of_new(memory: MemoryRecord) -> str | None:
     """Of a version at the start of its life."""
-    if memory.revision != 1 or memory.state not in (State.CURRENT, State.HISTORICAL):
-        return "is not at the start of its life"
+    if not memory.content.strip() or memory.revision != 1 or memory.state not in (State.CURRENT, State.HISTORICAL):
+        return "is empty or not at the start of its life"
     if memory.links.superseded_by and memory.state is not State.HISTORICAL:
         return "is current but superseded"
     if memory.links.superseded_by and memory.links.supersedes:

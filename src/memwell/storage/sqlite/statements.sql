@@ -121,7 +121,7 @@ DELETE FROM meta WHERE name = 'cleanup' AND value = ?
 
 -- name: dependents
 SELECT DISTINCT e.id FROM dependencies d JOIN evidence e ON e.no = d.evidence
-WHERE e.scope = ? AND d.on_id IN (SELECT value FROM json_each(?))
+WHERE +e.scope = ? AND d.on_id IN (SELECT value FROM json_each(?))
 
 -- name: dependencies
 SELECT e.id, d.on_id FROM dependencies d JOIN evidence e ON e.no = d.evidence
