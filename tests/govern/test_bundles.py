@@ -213,9 +213,11 @@ def test_an_export_replaces_nothing_but_a_bundle(tmp_path: Path) -> None:
     store = tmp_path / "memory.db"
     note = tmp_path / "note.txt"
     note.write_text("dear diary", encoding="utf-8")
+    packed = tmp_path / "chat.json.gz"
+    packed.write_bytes(gzip.compress(b"[]"))
     with Memory(store, user_id="alice", embedder=HashEmbedder()) as memory:
         memory.add("I live in Oslo.")
-        for path in (store, note, tmp_path, Path()):
+        for path in (store, note, packed, tmp_path, Path()):
             with pytest.raises(InputError):
                 memory.export_bundle(path)
         bundle = tmp_path / "alice.bundle"

@@ -84,6 +84,7 @@ def test_an_empty_file_becomes_a_store(path: Path) -> None:
     SqliteStore(path, clock=CLOCK).close()
     store = SqliteStore(path, clock=CLOCK)
     _fill(store)
+    assert store.check() == []
     store.close()
 
 

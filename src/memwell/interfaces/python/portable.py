@@ -8,12 +8,10 @@ from pathlib import Path
 from memwell.composition import Engine
 from memwell.domain.evidence import Target
 from memwell.domain.scope import Scope
+from memwell.engine.bundle import unpack
 from memwell.engine.portable import Imported, ImportPlan
-from memwell.errors import InputError
+from memwell.errors import BundleError, InputError
 from memwell.interfaces.python.governing import GovernedMemory
-
-# How a bundle begins.
-GZIP = b"\x1f\x8b"
 
 
 class PortableMemory(GovernedMemory):
@@ -82,13 +80,11 @@ def _check_replaceable(file: Path) -> None:
     """Refuse to write over what is no bundle, the store itself above all."""
     if file.is_dir() or not file.name:
         raise InputError(f"{str(file)!r} is a folder", remedy="name a file in it")
-    if file.exists() and not (file.is_file() and _begins(file, GZIP)):
-        raise InputError(f"{str(file)!r} is there already and is no bundle", remedy="name a new file")
-
-
-def _begins(file: Path, mark: bytes) -> bool:
+    if not file.exists():
+        return
     try:
-        with file.open("rb") as opened:
-            return opened.read(len(mark)) == mark
+        unpack(file.read_bytes())
     except OSError as error:
         raise InputError(f"cannot read {str(file)!r}: {error.strerror}", remedy="name a new file") from None
+    except BundleError:
+        raise InputError(f"{str(file)!r} is there already and is no bundle", remedy="name a new file") from None
