@@ -94,8 +94,10 @@ def subject_of(text: str, language: Language, speaker: str = USER, previous: str
         if joined is None:
             return " ".join(part.strip() for part in other.groups() if part)
     named = compiled(language.subject["named"]).match(folded)
-    if named is not None and first is None and fold(named.group(1)) not in language.stopwords:
-        return named.group(1)
+    if named is not None and fold(named.group(1)) not in language.stopwords:
+        claim = language.search("claim", folded)
+        if first is None or (claim is not None and claim.start() <= named.start(1)):
+            return named.group(1)
     pronoun = language.search("pronoun", folded)
     if pronoun is not None and (first is None or pronoun.end() <= first.start()):
         return previous if previous not in (None, speaker) else SOMEONE

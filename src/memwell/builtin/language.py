@@ -23,6 +23,7 @@ CUES: Final = frozenset(
         "question",
         "hypothetical",
         "joke",
+        "dream",
         "roleplay",
         "in_character",
         "roleplay_end",

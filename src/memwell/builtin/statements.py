@@ -75,7 +75,7 @@ def reason_to_pass(folded: str, language: Language) -> str | None:
         return "request to forget"
     if language.has("greeting", folded):
         return "greeting"
-    for cue, reason in (("joke", "joke"), ("hypothetical", "hypothetical"), ("saying", "quotation")):
+    for cue, reason in (("joke", "joke"), ("dream", "dream"), ("hypothetical", "hypothetical"), ("saying", "quotation")):
         if language.has(cue, folded):
             return reason
     if language.has("telling", folded):
