@@ -15,7 +15,7 @@ from memwell.domain.memory import MemoryRecord, Transition
 from memwell.domain.people import ALIAS
 from memwell.domain.plan import Unit
 from memwell.domain.scope import Scope
-from memwell.engine.queries import PageQuery, PoolEntry, PoolQuery
+from memwell.engine.queries import NO_POOL, PageQuery, Pool, PoolQuery
 from memwell.storage.refusals import other_shape
 from memwell.storage.sqlite.index import IndexCache, Model
 from memwell.storage.sqlite.pool import pool
@@ -127,14 +127,14 @@ class SqliteView:
         with self._cache.parts(self._connection, row.no, Unit.MEMORY, row.changes, None) as parts:
             return sum(int(part.visible(self._connection, lens).sum()) for part in parts)
 
-    def pool(self, scope: Scope, unit: Unit, query: PoolQuery) -> list[PoolEntry]:
+    def pool(self, scope: Scope, unit: Unit, query: PoolQuery) -> Pool:
         vector = query.vector
         known = self._model(query.model) if vector is not None else None
         if known is not None and vector is not None and vector.shape != (known.dimensions,):
             raise other_shape(query.model, vector.shape, known.dimensions)
         row = find_scope(self._connection, scope)
         if row is None:
-            return []
+            return NO_POOL
         with self._cache.parts(self._connection, row.no, unit, row.changes, known) as parts:
             comparable = query if known is not None else replace(query, vector=None)
             return pool(self._connection, row.no, unit, parts, comparable)
