@@ -33,7 +33,7 @@ def narrowness(question: Question, weights: Weights) -> float:
     telling = [term for term in question.terms if term not in names]
     # Unspaced scripts give a term for each pair of characters: about two a word.
     count = sum(0.5 if is_unspaced(term) else 1.0 for term in telling)
-    return float(np.clip((count - 1) / (weights.narrow_terms - 1), 0.0, 1.0))
+    return min(max((count - 1) / (weights.narrow_terms - 1), 0.0), 1.0)
 
 
 def remaining(narrow: float, weights: Weights) -> float:

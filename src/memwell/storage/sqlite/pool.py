@@ -77,7 +77,8 @@ def _chosen(records: Records, similarity: Matrix, keyword: Floats, query: PoolQu
     chosen = np.zeros(len(records.numbers), np.bool_)
     chosen[best(similarity, query.limit)] = True
     if query.terms:
-        chosen[best(np.where(keyword > 0, keyword, -np.inf), query.limit)] = True
+        sharing = np.flatnonzero(keyword)
+        chosen[sharing[best(keyword[sharing], query.limit)]] = True
     if len(query.positions):
         chosen |= np.isin(records.positions, query.positions)
     if query.periods:
