@@ -91,6 +91,8 @@ def _session(weights: EncoderWeights) -> tuple[Any, list[Any]]:
     options = session_options()
     # The graph is written as it is to run: looking for a better one costs more than it brings.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    # Rearranging the weights is most of what loading takes.
+    options.add_session_config_entry("session.prepack.enable_parallel", "1")
     values = []
     for name, array in _initializers(weights):
         values.append(onnxruntime.OrtValue.ortvalue_from_numpy(array))
