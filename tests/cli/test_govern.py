@@ -91,3 +91,20 @@ def test_a_bundle_is_restored_in_two_steps(cli: Cli, tmp_path: Path) -> None:
     assert "Lyon" in cli.ok("list", "--store", other).out
     assert "Lyon" in cli.ok("search", "where do I live?", "--store", other).out
     assert cli("restore", str(tmp_path / "none"), "--store", other).code == 1
+
+
+def test_a_correction_may_come_before_its_message(cli: Cli, tmp_path: Path) -> None:
+    key = stored(cli, "I live in Lyon.")
+    said = cli.ok("correct", key, "I live in Nantes.", "--message", "m7", "--session", "s").out
+    assert "once message m7 says so" in said
+    shown = cli.ok("search", "where do I live?").out
+    assert "corrections under way:" in shown
+    assert "awaiting message" in shown
+    assert "current, correction pending" in shown
+    chat = tmp_path / "chat.json"
+    message = {"role": "user", "content": "Did you mishear me? I live in Nantes.", "id": "m7"}
+    chat.write_text(json.dumps([message]), encoding="utf-8")
+    cli.ok("import", str(chat), "--session", "s")
+    found = cli.ok("search", "where do I live?", "--json").json
+    assert found["pending"] == []
+    assert [item["content"] for item in found["memories"]] == ["I live in Nantes."]

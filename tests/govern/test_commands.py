@@ -94,6 +94,7 @@ def test_a_correction_retracts_and_rests_on_its_own_words(mem: Memory, clock: Fa
     wrong = only(mem, "Lyon")
     clock.advance(timedelta(hours=1))
     done = mem.correct(wrong, "I live in Nantes.", command_id="c1")
+    assert done.memory_id is not None
     right = mem.get(done.memory_id)
     assert (right.content, right.state, right.links.corrects) == ("I live in Nantes.", State.CURRENT, (wrong,))
     assert mem.get(wrong).state is State.RETRACTED
@@ -111,6 +112,7 @@ def test_a_correction_and_the_message_that_made_it_are_one_source(mem: Memory, c
     said = "No, that is wrong. I live in Nantes."
     source = {"message_id": "m7", "session_id": "s", "content": said, "quote": "I live in Nantes."}
     done = mem.correct(only(mem, "Lyon"), source=source)
+    assert done.memory_id is not None
     delivered = {"role": "user", "content": said, "id": "m7", "permissions": {"cloud": False}}
     result = mem.add([delivered], session_id="s")
     assert result.evidence_ids == (done.evidence_id,)
@@ -118,9 +120,10 @@ def test_a_correction_and_the_message_that_made_it_are_one_source(mem: Memory, c
     assert mem.list(target="cloud").memories == ()
     other = {**delivered, "content": "No. I live in Brest."}
     assert code_of(lambda: mem.add([other], session_id="s")) == "evidence_conflict"
+    right = done.memory_id
     twice = {**source, "message_id": "m8", "content": "I live in Nantes. I live in Nantes."}
-    assert code_of(lambda: mem.correct(done.memory_id, source=twice)) == "quote_not_unique"
-    assert code_of(lambda: mem.correct(done.memory_id, source={"quote": "x"})) == "invalid_input"
+    assert code_of(lambda: mem.correct(right, source=twice)) == "quote_not_unique"
+    assert code_of(lambda: mem.correct(right, source={"quote": "x"})) == "invalid_input"
 
 
 def test_the_message_may_have_come_first(mem: Memory, clock: FakeClock) -> None:

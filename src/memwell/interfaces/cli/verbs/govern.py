@@ -43,16 +43,23 @@ def permit(
 def correct(
     memory_id: MemoryId,
     content: Annotated[str, typer.Argument(metavar="TEXT", help="What is right.")],
+    message: Annotated[
+        str | None, typer.Option("--message", metavar="ID", help="The message that says so, which may still come.")
+    ] = None,
+    session: Annotated[str, typer.Option("--session", metavar="ID", help="Session of that message.")] = "default",
     user: User = None,
     command_id: Command = None,
     store: StorePath = None,
     as_json: Json = False,
 ) -> None:
     """Replace a memory that was never true."""
+    source = None if message is None else {"message_id": message, "session_id": session, "quote": content}
     with opened(store, user) as memory:
-        done = memory.correct(memory_id, content, command_id=command_id)
+        done = memory.correct(memory_id, content, source=source, command_id=command_id)
     if as_json:
         print_json(done.to_dict())
+    elif done.memory_id is None:
+        print_text(f"{memory_id} is corrected once message {message} says so (to take that back: {done.evidence_id})")
     else:
         print_text(f"corrected {memory_id}: {done.memory_id}")
 
