@@ -108,3 +108,28 @@ def test_a_correction_may_come_before_its_message(cli: Cli, tmp_path: Path) -> N
     found = cli.ok("search", "where do I live?", "--json").json
     assert found["pending"] == []
     assert [item["content"] for item in found["memories"]] == ["I live in Nantes."]
+
+
+def test_a_whole_store_is_exported_and_restored(cli: Cli, tmp_path: Path) -> None:
+    stored(cli, "I live in Lyon.")
+    cli.ok("add", "I live in Oslo.", "--user", "bob")
+    file, other = tmp_path / "all.bundle", str(tmp_path / "other.db")
+    assert cli("export", str(file), "--all", "--user", "bob").code == 1
+    cli.ok("export", str(file), "--all")
+    shown = cli.ok("restore", str(file), "--store", other).out
+    assert "bob" in shown
+    cli.ok(*shown.split("memwell ")[1].split(), "--store", other)
+    assert "Oslo" in cli.ok("list", "--user", "bob", "--store", other).out
+    assert cli("restore", str(file), "--user", "eve", "--store", other).code == 1
+    assert cli("export", str(tmp_path / "none" / "x.bundle")).code == 1
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_bundle_of_somebody_else_says_so(cli: Cli, tmp_path: Path) -> None:
+    cli.ok("add", "I live in Oslo.", "--user", "bob")
+    file, other = tmp_path / "bob.bundle", str(tmp_path / "other.db")
+    cli.ok("export", str(file), "--user", "bob")
+    assert "'bob'" in cli.ok("restore", str(file), "--store", other).err
+    shown = cli.ok("restore", str(file), "--user", "eve", "--store", other).out
+    cli.ok(*shown.split("memwell ")[1].split(), "--store", other)
+    assert "Oslo" in cli.ok("list", "--user", "eve", "--store", other).out
