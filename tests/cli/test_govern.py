@@ -133,3 +133,16 @@ def test_a_bundle_of_somebody_else_says_so(cli: Cli, tmp_path: Path) -> None:
     shown = cli.ok("restore", str(file), "--user", "eve", "--store", other).out
     cli.ok(*shown.split("memwell ")[1].split(), "--store", other)
     assert "Oslo" in cli.ok("list", "--user", "eve", "--store", other).out
+
+
+def test_what_is_observed_is_kept_at_its_newest_version(cli: Cli) -> None:
+    said = cli.ok("observe", "calendar/7", "The dentist is on Friday.", "--version", "1", "--until", "2999-01-01")
+    assert "calendar/7 1 is kept" in said.out
+    assert "is known" in cli.ok("observe", "calendar/7", "The dentist is on Friday.", "--version", "1").out
+    moved = cli.ok("observe", "calendar/7", "-", "--version", "2", "--json", stdin="牙医改到周一。".encode()).json
+    assert moved["receipt"]["operation"] == "observe"
+    assert [item["content"] for item in cli.ok("list", "--json").json["memories"]] == ["牙医改到周一。"]
+    assert cli.ok("list", "--target", "cloud", "--json").json["memories"] == []
+    assert cli("observe", "calendar/7", "The dentist is on Friday.", "--version", "1").code == 5
+    assert cli("observe", "calendar/7", "", "--version", "3").code == 1
+    assert cli("observe", "calendar/7", "x", "--version", "3", "--from", "soon").code == 1

@@ -190,3 +190,33 @@ def test_correcting_what_was_superseded_makes_no_second_current_version(mem: Mem
         mem.correct(first, "I own a pine guitar.")
     mem.retract(first)
     assert [memory.content for memory in mem.list().memories] == ["I own a cedar guitar."]
+
+
+@pytest.mark.parametrize("how", ["update", "correct", "say"])
+def test_what_takes_over_from_a_muted_memory_is_muted_too(mem: Memory, clock: FakeClock, how: str) -> None:
+    mem.add("I live in Lyon.")
+    key = only(mem, "Lyon")
+    mem.mute(key)
+    clock.advance(timedelta(days=1))
+    if how == "update":
+        mem.update(key, "I live in Nantes.")
+    elif how == "correct":
+        mem.correct(key, "I live in Nantes.")
+    else:
+        mem.add("I moved to Nantes.")
+    found = mem.search("where do I live?")
+    assert (found.memories, found.profile) == ((), ())
+    (now,) = mem.list().memories
+    assert now.muted_at is not None
+    assert mem.get(key).state is not State.CURRENT
+    mem.unmute(now.id)
+    assert "Nantes" in mem.search("where do I live?").text()
+    assert mem.check() == []
+
+
+def test_saying_a_muted_thing_again_does_not_unmute_it(mem: Memory, clock: FakeClock) -> None:
+    mem.add("I am afraid of geese.")
+    mem.mute(only(mem, "geese"))
+    clock.advance(timedelta(days=1))
+    assert mem.add("I am afraid of geese.").status == "known"
+    assert mem.search("what am I afraid of?").memories == ()

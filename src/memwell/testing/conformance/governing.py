@@ -266,3 +266,11 @@ class GoverningCases(StoreCases):
         store.apply(make_plan("p3", EraseMemory("mem_1", 1), EraseEvidence("ev_1")))
         with store.view() as view:
             assert view.scopes() == [ALICE, BOB]
+
+    def test_what_is_muted_is_seen_by_whoever_decides_what_supersedes_it(self, store: Store) -> None:
+        say(store, "I live in Lyon")
+        store.apply(make_plan("m", Mute("mem_1", 1, True), at=LATER))
+        wide = Lens(LATER, include_muted=True)
+        for _ in range(2):  # the second time from what the store keeps in memory
+            assert found(store, "lyon", lens=Lens(LATER)) == []
+            assert found(store, "lyon", lens=wide) == ["mem_1"]
