@@ -14,9 +14,18 @@ SOURCE_KEY = "source_key"  # metadata of an observation: the host's name of what
 VERSION = "version"  # and which version of it this is
 
 
+AWAITING = "awaiting:"  # what the origin of a quote begins with that waits for the message it is from
+CORRECTS = "corrects"  # metadata of such a quote: ids of the memories that it corrects
+
+
 def observed_prefix(source_key: str) -> str:
     """What the origins of all versions of an observed source begin with."""
     return f"observed:{source_key}:"
+
+
+def message_origin(session_id: str, message_id: str) -> str:
+    """The origin of a message that has an id of its host's."""
+    return f"message:{session_id}:{message_id}"
 
 
 class Speaker(StrEnum):

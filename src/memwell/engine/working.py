@@ -289,7 +289,7 @@ class WorkingSet:
     def _pool(self, vector: Matrix, positions: Sequence[int] | NDArray[np.int64] = ()) -> Pool:
         """The heads nearest to ``vector`` and at ``positions``, retired ones among them."""
         limit = CANDIDATE_LIMIT + len(self._retired)
-        query = PoolQuery(Lens(now=self.now), limit, self.model, vector, positions=positions)
+        query = PoolQuery(Lens(now=self.now, include_muted=True), limit, self.model, vector, positions=positions)
         return self.view.pool(self.scope, Unit.MEMORY, query)
 
     def _nearness(self, pool: Pool) -> dict[str, float]:

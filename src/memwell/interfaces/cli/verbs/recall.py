@@ -12,7 +12,7 @@ from memwell.interfaces.cli.output import local, print_fields, print_json, print
 
 if TYPE_CHECKING:
     from memwell.domain.memory import MemoryRecord
-    from memwell.engine.items import MemoryItem, Quote
+    from memwell.engine.items import MemoryItem, Quote, RawItem
     from memwell.engine.results import SearchResult
 
 
@@ -139,21 +139,41 @@ def _show_result(result: SearchResult) -> None:
             print_text(f"{name}:")
         print_table(
             ("said", "memory", "state", "id"),
-            [(local(item.memory.last_said_at), _with_relations(item), item.state.value, item.id) for item in items],
+            [(local(item.memory.last_said_at), _with_relations(item), _standing(item), item.id) for item in items],
             words="memory",
         )
-    if result.raw:
-        print_text("sources:")
+    if result.pending:
+        print_text("corrections under way:")
         print_table(
-            ("said", "speaker", "words", "id"),
+            ("said", "correction", "waits for", "id"),
             [
-                (local(item.evidence.occurred_at), item.evidence.name or item.evidence.speaker, item.content, item.id)
-                for item in result.raw
+                (local(item.said_at), item.text, item.reason.replace("_", " "), item.evidence_id)
+                for item in result.pending
             ],
-            words="words",
+            words="correction",
         )
-    if not shown and not result.raw:
+    for name, quotes in (("said lately, provisional", result.provisional), ("sources", result.raw)):
+        if quotes:
+            print_text(f"{name}:")
+            _show_quotes(quotes)
+    if not any((shown, result.pending, result.provisional, result.raw)):
         say("nothing found")
+
+
+def _show_quotes(quotes: Sequence[RawItem]) -> None:
+    print_table(
+        ("said", "speaker", "words", "id"),
+        [
+            (local(item.evidence.occurred_at), item.evidence.name or item.evidence.speaker, item.content, item.id)
+            for item in quotes
+        ],
+        words="words",
+    )
+
+
+def _standing(item: MemoryItem) -> str:
+    """The state, and whether a correction may change it."""
+    return item.state.value if item.correction_status is None else f"{item.state}, correction {item.correction_status}"
 
 
 def _with_relations(item: MemoryItem) -> str:
