@@ -72,7 +72,7 @@ class UseCase:
         return {
             argument.name: Argument(argument.name, hints[argument.name], argument.default, words.get(argument.name, ""))
             for argument in given
-            if argument.name != "self" and "Callable" not in str(argument.annotation)
+            if argument.name != "self" and "Callable" not in str(hints[argument.name])
         }
 
     @property
