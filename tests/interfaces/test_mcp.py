@@ -24,7 +24,7 @@ from tests.interfaces.servers import environment, memwell, serving
 # Use cases that no model is offered: care of the store and of permissions is its owner's business, and few tools are
 # chosen better than many.
 STORE = {"check", "resume", "rebuild", "reindex", "clean"}
-NO_TOOL = STORE | {"unarchive", "mute", "unmute", "observe", "permit", "withdraw", "receipt"}
+NO_TOOL = STORE | {"unarchive", "mute", "unmute", "observe", "permit", "withdraw", "receipt", "evidence"}
 
 Story = Callable[[Client], Awaitable[None]]
 

@@ -14,9 +14,14 @@ SOURCE_KEY = "source_key"  # metadata of an observation: the host's name of what
 VERSION = "version"  # and which version of it this is
 
 
+def keyed_prefix(start: str) -> str:
+    """What the origins of all observations whose source key begins with ``start`` begin with."""
+    return f"observed:{start}"
+
+
 def observed_prefix(source_key: str) -> str:
     """What the origins of all versions of an observed source begin with."""
-    return f"observed:{source_key}:"
+    return f"{keyed_prefix(source_key)}:"
 
 
 class Speaker(StrEnum):

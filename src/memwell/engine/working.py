@@ -262,7 +262,7 @@ class WorkingSet:
         self._heads.update(self.view.memories(memory_id for memory_id in best if memory_id not in self._heads))
         if candidate.attribute is not None:
             for memory in self.view.heads(self.scope, [(candidate.subject, candidate.attribute)]):
-                if memory.id not in self._retired:
+                if memory.id not in self._retired and self._is_read(memory):
                     self._heads.setdefault(memory.id, memory)
                     best.append(memory.id)
 
@@ -281,7 +281,10 @@ class WorkingSet:
     def _may_go(self, ref: str | int, target: Target) -> bool:
         if isinstance(ref, int):
             return True  # of the same message as the candidate
-        memory = self._memory(ref)
+        return self._is_read(self._memory(ref), target)
+
+    def _is_read(self, memory: MemoryRecord, target: Target = Target.LOCAL) -> bool:
+        """Whether ``memory`` may be read at ``target``. What nobody reads must swallow nothing that is said anew."""
         return readable(memory, self.view.evidence(source.evidence_id for source in memory.sources), target)
 
     def _statement(self, ref: str | int) -> MemoryRecord | Candidate:

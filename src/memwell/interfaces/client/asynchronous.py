@@ -107,6 +107,7 @@ class AsyncClient:
     search = _Remote(Memory.search)
     get = _Remote(Memory.get)
     list = _Remote(Memory.list)
+    evidence = _Remote(Memory.evidence)
     history = _Remote(Memory.history)
     explain = _Remote(Memory.explain)
     update = _Remote(Memory.update)

@@ -103,6 +103,7 @@ class Client:
     search = _Remote(Memory.search)
     get = _Remote(Memory.get)
     list = _Remote(Memory.list)
+    evidence = _Remote(Memory.evidence)
     history = _Remote(Memory.history)
     explain = _Remote(Memory.explain)
     update = _Remote(Memory.update)

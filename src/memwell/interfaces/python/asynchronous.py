@@ -15,6 +15,7 @@ from memwell.interfaces.python.jobs import Jobs
 from memwell.interfaces.python.memory import Memory
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -51,10 +52,10 @@ class _Threaded(Generic[T, P, R]):
         return call
 
 
-class _InThreads(Generic[T]):
+class _InThreads(Generic[T_co]):
     """Something that is held, and the threads in which its methods run."""
 
-    def __init__(self, held: T, threads: ThreadPoolExecutor) -> None:
+    def __init__(self, held: T_co, threads: ThreadPoolExecutor) -> None:
         self._held = held
         self._threads = threads
 
@@ -112,6 +113,7 @@ class AsyncMemory(_InThreads[Memory]):
     search = _Threaded(Memory.search)
     get = _Threaded(Memory.get)
     list = _Threaded(Memory.list)
+    evidence = _Threaded(Memory.evidence)
     history = _Threaded(Memory.history)
     explain = _Threaded(Memory.explain)
     update = _Threaded(Memory.update)

@@ -17,7 +17,7 @@ from memwell.domain.validity import parse_time
 from memwell.engine.intake import Messages
 from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge
 from memwell.engine.recall import Limits
-from memwell.engine.results import PENDING, Explanation, Page, SearchResult, Status, WriteResult
+from memwell.engine.results import PENDING, EvidencePage, Explanation, Page, SearchResult, Status, WriteResult
 from memwell.engine.weights import Weights
 from memwell.errors import InputError, MemwellError
 from memwell.interfaces.python.jobs import Jobs
@@ -233,6 +233,33 @@ class Memory(PortableMemory):
             kind=kind,
             said_from=_moment("said_from", said_from),
             said_until=_moment("said_until", said_until),
+            limit=limit,
+            cursor=cursor,
+            target=_target(target),
+        )
+
+    def evidence(
+        self,
+        *,
+        user_id: str | None = None,
+        session_id: str | None = None,
+        source_prefix: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+        target: str = "local",
+    ) -> EvidencePage:
+        """One page of the sources as they were said or observed, newest recorded first; none that was taken back.
+
+        Args:
+            session_id: only those of this session.
+            source_prefix: only observations whose source key begins so.
+            limit: 1 to 1,000.
+            cursor: ``EvidencePage.cursor`` of the page before.
+        """
+        return self._engine.reading.evidence(
+            self._scope(user_id),
+            session_id=session_id,
+            source_prefix=source_prefix,
             limit=limit,
             cursor=cursor,
             target=_target(target),

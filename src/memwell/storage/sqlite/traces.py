@@ -16,7 +16,7 @@ from memwell.domain.tombstone import Tombstone, keyed_hash
 from memwell.storage.refusals import other_command
 from memwell.storage.sqlite.erase import key_number, read_tombstones
 from memwell.storage.sqlite.keywords import quoted
-from memwell.storage.sqlite.rows import id_list, read_evidence, read_memories
+from memwell.storage.sqlite.rows import HIGHEST, id_list, read_evidence, read_memories
 from memwell.storage.sqlite.statements import statement
 from memwell.storage.stems import marked, stems
 from memwell.storage.values import to_micros
@@ -42,7 +42,7 @@ class SqliteTraces:
 
     def observed(self, source_key: str) -> list[Evidence]:
         prefix = observed_prefix(source_key)
-        found = self._evidence("AND e.origin >= ? AND e.origin < ?", prefix, prefix + "\U0010ffff")
+        found = self._evidence("AND e.origin >= ? AND e.origin < ?", prefix, prefix + HIGHEST)
         return [record for record in found if record.metadata.get(SOURCE_KEY) == source_key]
 
     def citing(self, evidence_ids: Iterable[str]) -> list[MemoryRecord]:
