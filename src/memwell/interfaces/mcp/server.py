@@ -162,6 +162,9 @@ async def _protocol(call: Awaitable[Any]) -> Any:
         return await call
     except MemwellError as error:
         raise MCPError(types.INVALID_PARAMS, str(error), {"code": error.code}) from None
+    except Exception:  # the SDK would tell its words to the client and to telemetry
+        LOG.exception("request failed")
+        raise MCPError(types.INTERNAL_ERROR, "Memwell failed (see its log)") from None
 
 
 def _described(name: str, tool: Tool) -> types.Tool:

@@ -21,6 +21,7 @@ from memwell.engine.results import PENDING, EvidencePage, Explanation, Page, Sea
 from memwell.engine.weights import Weights
 from memwell.errors import InputError, MemwellError
 from memwell.interfaces.python.jobs import Jobs
+from memwell.interfaces.python.observed import observed
 from memwell.interfaces.python.portable import PortableMemory
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 Moment = str | datetime
 
 
+@observed("close", "scoped")
 class Memory(PortableMemory):
     """Long-term memory in one file. Safe for threads; several processes may open the same file.
 

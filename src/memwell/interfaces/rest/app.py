@@ -10,6 +10,7 @@ import anyio.to_thread
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
+from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match, Route
@@ -29,6 +30,14 @@ from memwell.interfaces.usecases.wire import result_schema
 
 THREADS = 16  # calls carried out at one moment; others wait their turn
 _OPEN_PATHS = ("/health", "/health/ready")
+# FastAPI's own would tell the words of refused requests and of errors; the guard tells what may be told.
+_NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
 _DESCRIPTION = """Long-term memory for AI agents: verbatim evidence, versioned memories, recall with provenance.
 
 Every answer that is no success is a problem (RFC 9457) with a stable `code` and a `remedy`. Times are ISO 8601 with
@@ -49,7 +58,12 @@ def build_app(memory: Memory, keys: KeyFolder, *, limits: Limits | None = None, 
         memory.close()
 
     app = FastAPI(
-        title="Memwell", version=__version__, description=_DESCRIPTION, lifespan=lifespan, redirect_slashes=False
+        title="Memwell",
+        version=__version__,
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        redirect_slashes=False,
+        telemetry=_NO_TELEMETRY,
     )
     metrics = Metrics(memory)
     add_routes(app, memory)

@@ -18,6 +18,7 @@ from memwell.errors import AccessError, InputError, LimitError, MemwellError
 from memwell.interfaces.serving.keys import Key, KeyFolder
 from memwell.interfaces.serving.logs import NAME
 from memwell.interfaces.serving.problems import internal, problem
+from memwell.telemetry import under_way
 
 LOG = logging.getLogger(NAME)
 _WITH_BODY = ("POST", "PUT", "PATCH")
@@ -114,8 +115,17 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        began = time.perf_counter()
         request_id = secrets.token_hex(8)
+        scope.setdefault("state", {})["request_id"] = request_id
+        told = {"request_id": request_id, "method": scope["method"]}
+        with under_way("request", Headers(scope=scope), **told) as spot:
+            status = await self._answered(scope, receive, send, request_id)
+            spot.set(route=_route(scope), status=status)
+            spot.outcome = "internal" if status >= 500 else spot.outcome
+
+    async def _answered(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> int:
+        """Answer, count and log one request; gives the status of the answer."""
+        began = time.perf_counter()
         status = 500
         started = False
 
@@ -129,7 +139,6 @@ class Guard:
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        scope.setdefault("state", {})["request_id"] = request_id
         self.under_way += 1
         self.meter.began()
         try:
@@ -144,18 +153,18 @@ class Guard:
         finally:
             self.under_way -= 1
             seconds = time.perf_counter() - began
-            route = getattr(scope.get("route"), "path", "-")
-            self.meter.ended(scope["method"], route, status, seconds)
+            self.meter.ended(scope["method"], _route(scope), status, seconds)
             key: Key | None = scope["state"].get("key")
             fields = {
                 "request_id": request_id,
                 "method": scope["method"],
-                "route": route,
+                "route": _route(scope),
                 "status": status,
                 "ms": round(seconds * 1000, 1),
                 "key": key and key.id,
             }
             LOG.info("request", extra={"fields": fields})
+        return status
 
     async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self.under_way > self.limits.under_way:
@@ -234,6 +243,11 @@ class Guard:
             remedy="send it in several requests",
             code="too_large",
         )
+
+
+def _route(scope: Scope) -> str:
+    """The path with names for its parameters, which may be anything; a dash where none was found."""
+    return str(getattr(scope.get("route"), "path", "-"))
 
 
 def _host(value: str) -> str:
