@@ -66,7 +66,7 @@ def owner_of(user: str | None) -> str:
     Raises:
         InputError: neither names one.
     """
-    from memwell.composition import load_settings
+    from memwell.environment import load_settings
 
     owner = load_settings(user_id=user).user_id
     if owner is None or not owner.strip():

@@ -123,6 +123,7 @@ class AsyncMemory(_InThreads[Memory]):
     check = _Threaded(Memory.check)
     rebuild = _Threaded(Memory.rebuild)
     reindex = _Threaded(Memory.reindex)
+    warm = _Threaded(Memory.warm)
     try_endpoints = _Threaded(Memory.try_endpoints)
     correct = _Threaded(Memory.correct)
     retract = _Threaded(Memory.retract)

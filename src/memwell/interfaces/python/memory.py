@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from memwell.composition import load_settings, open_engine
+from memwell.composition import open_engine
 from memwell.domain.evidence import Target
 from memwell.domain.memory import MemoryRecord
 from memwell.domain.scope import checked_id
@@ -19,6 +19,7 @@ from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge
 from memwell.engine.recall import Limits
 from memwell.engine.results import PENDING, EvidencePage, Explanation, Page, SearchResult, Status, WriteResult
 from memwell.engine.weights import Weights
+from memwell.environment import load_settings
 from memwell.errors import InputError, MemwellError
 from memwell.interfaces.python.jobs import Jobs
 from memwell.interfaces.python.observed import observed
@@ -306,6 +307,16 @@ class Memory(PortableMemory):
         return self._engine.managing.delete(
             memory_id, self._optional_scope(user_id), self._owner, expected_revision=expected_revision
         )
+
+    def warm(self, *, wait: bool = False) -> None:
+        """Load models and word lists ahead, in a thread, so that the first calls need not; servers do so.
+
+        Args:
+            wait: return when all is loaded.
+        """
+        self._engine.warming.start()
+        if wait:
+            self._engine.warming.wait()
 
     def try_endpoints(self) -> dict[str, MemwellError | None]:
         """Ask each model endpoint in use for something small: what is wrong with it, ``None`` where it answers well."""

@@ -132,6 +132,7 @@ USE_CASES: Mapping[str, UseCase] = {
 LOCAL: Mapping[str, str] = {
     "close": "ends the process's own hold on the file",
     "jobs": "a server carries out its jobs itself; `memwell jobs` and `memwell retry` look after them",
+    "warm": "loads models into this process",
     "try_endpoints": "`memwell doctor` asks where the endpoints are set up",
     "export_bundle": "writes a file of this machine",
     "plan_import": "reads a file of this machine",
