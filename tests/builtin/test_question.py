@@ -41,7 +41,10 @@ def test_about_the_owner(text: str, owner: bool) -> None:
         ("What car did I drive previously?", True),
         ("我以前住在哪里？", True),
         ("我曾经养过什么？", True),
+        ("What was my old address?", True),
         ("Where do I live?", False),
+        ("How old am I?", False),
+        ("Who in my family is 60 years old?", False),
         ("我现在住在哪里？", False),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 from memwell import Memory
 from memwell.engine.calls import Errand, on_behalf
-from memwell.errors import ConfigurationError, EmbeddingError
+from memwell.errors import BudgetError, ConfigurationError, EmbeddingError
 from memwell.providers.embedding import EndpointEmbedder
 from memwell.providers.endpoint import Endpoint
 from memwell.providers.paid import Paid
@@ -127,6 +129,33 @@ def test_search_goes_on_by_keywords_while_the_endpoint_is_away(tmp_path: Path, s
         server.answer(EMBEDDINGS, lambda body: embedded(body, 64))
         assert memory.search("which bicycle do I ride?").degraded is None
         assert memory.add("I have a dog.", request_id="r").status == "committed"
+
+
+def test_forgetting_waits_for_no_endpoint(tmp_path: Path, server: ScriptedServer) -> None:
+    with opened(tmp_path / "m.db", server, 64) as memory:
+        written = memory.add("My bicycle is a red Koga. My neighbour is called Zorblax.")
+        server.answer(EMBEDDINGS, lambda body: Reply(status=503))
+        memory.forget(memory.preview_forget([written.memory_ids[1]]).token)
+        assert memory.status().indexed < 1.0
+        server.answer(EMBEDDINGS, lambda body: embedded(body, 64))
+        assert memory.reindex() == 1
+        assert [item.content for item in memory.search("which bicycle?").memories] == ["My bicycle is a red Koga."]
+        assert memory.check() == []
+
+
+def test_what_is_written_by_hand_is_on_its_scopes_account(tmp_path: Path, server: ScriptedServer) -> None:
+    embedding = {"base_url": server.url, "model": "dim32", "dimensions": 32, "retries": 0}
+    settings = {"embedding": embedding, "budget": {"tokens_per_day": 110}}
+    with Memory(tmp_path / "m.db", user_id="alice", settings=settings) as memory:
+        (memory_id,) = memory.add("My bicycle is a red Koga.").memory_ids
+        numbers = itertools.count(1950)
+
+        def change(known: str) -> str:
+            (changed,) = memory.update(known, f"My bicycle is a Koga of {next(numbers)}.").memory_ids
+            return changed
+
+        with pytest.raises(BudgetError):  # each of the scripted vectors costs a token
+            functools.reduce(lambda known, _: change(known), range(110), memory_id)
 
 
 def test_dimensions_have_to_be_named(tmp_path: Path) -> None:

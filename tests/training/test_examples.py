@@ -26,7 +26,7 @@ def test_every_example_is_well_formed(path: Path) -> None:
         where = f"{path.name}:{number}"
         assert example["lang"] in ("en", "zh"), where
         assert example["sentence"] in example["message"], where
-        assert 1 <= len(example["current"]) <= 3, where
+        assert 1 <= len(example["current"]) <= 4, where
         assert example["action"] in (*RELATIONS, *FREE), where
         assert (example["target"] is None) is (example["action"] in FREE), where
         assert example["target"] is None or 0 <= example["target"] < len(example["current"]), where

@@ -9,11 +9,8 @@ from functools import lru_cache
 
 from memwell.builtin.language import AttributeRule, Language, compiled
 from memwell.domain.memory import Kind
+from memwell.domain.people import SOMEONE, USER
 from memwell.domain.text import fold, terms
-
-USER = "user"
-# Someone whom only a pronoun names.
-SOMEONE = "someone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +89,34 @@ def subject_of(text: str, language: Language, speaker: str = USER, previous: str
     if other is not None and not (first and _before(first, other)):
         joined = compiled(language.subject["together"]).search(folded[other.end() :].lstrip())
         if joined is None:
-            return " ".join(part.strip() for part in other.groups() if part)
+            return _as_written(other)
     named = compiled(language.subject["named"]).match(folded)
-    if named is not None and first is None and fold(named.group(1)) not in language.stopwords:
-        return named.group(1)
+    if named is not None and fold(named.group(1)) not in language.stopwords:
+        claim = language.search("claim", folded)
+        if first is None or (claim is not None and claim.start() <= named.start(1)):
+            return named.group(1)
     pronoun = language.search("pronoun", folded)
     if pronoun is not None and (first is None or pronoun.end() <= first.start()):
         return previous if previous not in (None, speaker) else SOMEONE
     return speaker
+
+
+def names_told(folded: str, language: Language) -> tuple[str, tuple[str, ...]] | None:
+    """Whose names a sentence tells, with the role where it tells one, and those names as written: one or two."""
+    pattern = language.subject.get("alias")
+    match = compiled(pattern).search(folded) if pattern else None
+    if match is None:
+        return None
+    names = tuple(name for name in match.groups() if name)
+    other = compiled(language.subject["other"]).search(folded)
+    if other is None:
+        return names[0], names
+    return _as_written(other), names
+
+
+def _as_written(other: re.Match[str]) -> str:
+    """Role and name."""
+    return " ".join(part.strip() for part in other.groups() if part)
 
 
 def person_meant(people: Sequence[str], language: Language) -> str | None:

@@ -9,7 +9,7 @@ from datetime import date
 from functools import partial
 
 from memwell.builtin import times
-from memwell.builtin.attributes import SOMEONE, USER, attributes_of, person_meant, subject_of
+from memwell.builtin.attributes import attributes_of, names_told, person_meant, subject_of
 from memwell.builtin.language import Language, choose_language, compiled, load_languages
 from memwell.builtin.model.decide import DecisionModel, Description
 from memwell.builtin.statements import (
@@ -26,6 +26,7 @@ from memwell.builtin.statements import (
 from memwell.builtin.thresholds import load_thresholds
 from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.memory import FormedBy, Kind, Polarity, Span
+from memwell.domain.people import ALIAS, SOMEONE, USER, joined
 from memwell.domain.segments import sentences
 from memwell.engine.ports import Extraction, Passed, Proposal, Turn
 
@@ -286,17 +287,21 @@ def _proposal(
     occurred_at, expression = (None, None) if limited else times.event_time(found)
     negative = language.has("negation", folded) or language.has("ended", folded)
     subject = subject_of(reading.turn.evidence.content[whole.start : whole.end], language, reading.speaker, previous)
+    attribute, value, kind = next(((a.name, a.value, a.kind) for a in attributes), (None, None, None))
+    told = names_told(folded, language)
+    if told is not None:
+        subject, attribute, value, kind = told[0], ALIAS, joined(told[1]), Kind.IDENTITY
     if subject == reading.speaker and likely is not None and likely.other > load_thresholds()["about_other"]:
         subject = SOMEONE
     return Proposal(
         evidence_id=reading.turn.evidence.id,
         unit=unit,
         chosen=chosen,
-        kind=kind_of(folded, language, attributes[0].kind if attributes else None, likely.kind if likely else {}),
+        kind=kind_of(folded, language, kind, likely.kind if likely else {}),
         lead=lead,
         subject=subject if lead is None else reading.speaker,
-        attribute=attributes[0].name if attributes else None,
-        value=attributes[0].value if attributes else None,
+        attribute=attribute,
+        value=value,
         polarity=Polarity.NEGATIVE if negative else Polarity.POSITIVE,
         hedged=hedged,
         confidence=_HEDGED_CONFIDENCE if hedged else _PLAIN_CONFIDENCE if attributes else _UNKNOWN_CONFIDENCE,

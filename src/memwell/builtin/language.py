@@ -23,6 +23,7 @@ CUES: Final = frozenset(
         "question",
         "hypothetical",
         "joke",
+        "dream",
         "roleplay",
         "in_character",
         "roleplay_end",
@@ -260,7 +261,7 @@ def _language(data: dict[str, Any]) -> Language:
         fillers=frozenset(data["fillers"]),
         endings=tuple(data["endings"]),
         cues={cue: pattern(*alternatives) for cue, alternatives in data["cues"].items()},
-        subject={key: pattern(value) for key, value in data["subject"].items()},
+        subject={key: pattern(*_several(value)) for key, value in data["subject"].items()},
         joint=_expanded(parts["joint"], parts),
         value_end=_expanded(parts["value_end"], parts),
         attributes=tuple(
@@ -283,6 +284,10 @@ def _language(data: dict[str, Any]) -> Language:
             rules=tuple(TimeRule(**{**rule, "pattern": pattern(rule["pattern"])}) for rule in times["rules"]),
         ),
     )
+
+
+def _several(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
 
 
 def _time_parts(data: dict[str, Any]) -> dict[str, str]:

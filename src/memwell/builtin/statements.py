@@ -75,9 +75,11 @@ def reason_to_pass(folded: str, language: Language) -> str | None:
         return "request to forget"
     if language.has("greeting", folded):
         return "greeting"
-    for cue, reason in (("joke", "joke"), ("hypothetical", "hypothetical"), ("saying", "quotation")):
-        if language.has(cue, folded):
-            return reason
+    unreal = next((cue for cue in ("joke", "dream", "hypothetical") if language.has(cue, folded)), None)
+    if unreal is not None:
+        return unreal
+    if language.has("saying", folded):
+        return "quotation"
     if language.has("telling", folded):
         return None
     if folded.rstrip(' "”’」)）').endswith(("?", "？")):

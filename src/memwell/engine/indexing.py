@@ -13,7 +13,7 @@ from memwell.domain.indexed import evidence_prefix, memory_prefix
 from memwell.domain.memory import MemoryRecord, Span
 from memwell.domain.plan import IndexRecord, Unit, Vector
 from memwell.domain.rights import may_go
-from memwell.engine.calls import target_of
+from memwell.engine.calls import Errand, on_behalf, target_of
 from memwell.engine.ports import Embedder, Matrix
 from memwell.engine.vectors import checked, pack, windows
 
@@ -76,7 +76,8 @@ def index_both(embedder: Embedder, evidence: Evidence, memory: MemoryRecord) -> 
     if not may_go(evidence, target_of(embedder)):
         return ()
     items = (indexable_memory(memory.id, memory), indexable_evidence(evidence))
-    rows = embed(embedder, (text for item in items for text in item.texts))
+    with on_behalf(Errand(evidence.scope)):
+        rows = embed(embedder, (text for item in items for text in item.texts))
     return tuple(index_operation(item, embedder.model, rows) for item in items)
 
 

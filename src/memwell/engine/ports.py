@@ -60,6 +60,9 @@ class View(Protocol):
     def heads(self, scope: Scope, keys: Iterable[tuple[str, str]]) -> list[MemoryRecord]:
         """Current memories whose ``(subject, attribute)`` is among ``keys``."""
 
+    def aliases(self, scope: Scope) -> list[MemoryRecord]:
+        """Current memories that tell names of people, see ``people.ALIAS``."""
+
     def unformed(self, limit: int) -> list[Evidence]:
         """Up to ``limit`` evidence records, oldest first, from which memories may be formed and have not been."""
 

@@ -7,8 +7,9 @@ the whole write is applied as one plan.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from memwell.domain.decision import Action, Candidate, Decision, Situation
 from memwell.domain.evidence import Target
 from memwell.domain.lens import Lens
 from memwell.domain.memory import MemoryRecord, Source, State
+from memwell.domain.people import ALIAS, SOMEONE, USER, People, people_of
 from memwell.domain.plan import AddMemory, AddSources, Operation, Retire, Shorten, Unit
 from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
@@ -77,6 +79,7 @@ class WorkingSet:
     memory_ids: Sequence[str]
     now: datetime
     makers: tuple[str, str]
+    _ascribed: dict[int, Candidate] = field(default_factory=dict)
     _heads: dict[str, MemoryRecord] = field(default_factory=dict)
     _drafts: dict[int, MemoryRecord] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)
@@ -100,18 +103,17 @@ class WorkingSet:
         Args:
             target: where the comparison goes; memories that may not go there are left out.
         """
-        candidate = self.candidates[number]
-        offered = self._offered_memories(number)
+        people = self._people()
+        candidate = self._ascribed[number] = _ascribed(self.candidates[number], people)
+        keys = self._keys(number, people)
+        offered = self._offered_memories(number, keys)
         if target is not Target.LOCAL:
             offered = {ref: offer for ref, offer in offered.items() if self._may_go(ref, target)}
         offered.update((i, self._offer(number, i)) for i in group if i < number)
         likeliest = sorted(offered, key=lambda ref: (-offered[ref].likeness, str(ref)))
-        refs = tuple(
-            ref
-            for rank, ref in enumerate(likeliest)
-            if rank < TARGET_LIMIT or self._key(ref) == (candidate.subject, candidate.attribute)
-        )
-        heads = tuple(self._head(ref, offered[ref]) for ref in refs)
+        refs = tuple(ref for rank, ref in enumerate(likeliest) if rank < TARGET_LIMIT or self._key(ref) in keys)
+        candidate = replace(candidate, subject=people.canonical(candidate.subject))
+        heads = tuple(self._head(ref, offered[ref], people) for ref in refs)
         situations = tuple(self._situation(candidate, head, ref) for head, ref in zip(heads, refs, strict=True))
         return Posed(number, Comparison(candidate, message, heads, situations, preceding), refs)
 
@@ -177,7 +179,7 @@ class WorkingSet:
     def _form(
         self, number: int, action: Action, targets: tuple[str, ...], confidence: float, reason: str
     ) -> str | None:
-        candidate = self.candidates[number]
+        candidate = self._ascribed[number]
         if action in (Action.RAW_ONLY, Action.INVALID, Action.DELETE):
             return None
         if action is Action.SKIP:
@@ -238,12 +240,24 @@ class WorkingSet:
         vector = self.vectors[other]
         return _Offer(float(self.target_queries[number] @ vector), float(self.vectors[number] @ vector))
 
-    def _offered_memories(self, number: int) -> dict[str | int, _Offer]:
-        """The heads and drafts that the candidate likeliest acts on, and all that share its attribute."""
-        candidate = self.candidates[number]
-        key = (candidate.subject, candidate.attribute)
-        offered = self._offered_heads(number)
-        drafts = self._by_key.get(key, []) if candidate.attribute is not None else []
+    def _people(self) -> People:
+        """Who is who, by what is stored and by what this write has told so far."""
+        told = [draft for draft in self._drafts.values() if draft.attribute == ALIAS]
+        return people_of(memory for memory in (*self._aliases, *told) if memory.id not in self._retired)
+
+    @cached_property
+    def _aliases(self) -> list[MemoryRecord]:
+        return self.view.aliases(self.scope)
+
+    def _keys(self, number: int, people: People) -> list[tuple[str, str]]:
+        """The candidate's attribute with each subject that means the same person; none where it has no attribute."""
+        subject, attribute = self._ascribed[number].subject, self._ascribed[number].attribute
+        return [] if attribute is None else [(name, attribute) for name in people.subjects(subject)]
+
+    def _offered_memories(self, number: int, keys: Sequence[tuple[str, str]]) -> dict[str | int, _Offer]:
+        """The heads and drafts that the candidate likeliest acts on, and all that have one of ``keys``."""
+        offered = self._offered_heads(number, keys)
+        drafts = [draft for key in keys for draft in self._by_key.get(key, [])]
         if self._standing:
             likeness = self.vectors[self._standing] @ self.target_queries[number]
             likeliest = np.argsort(-likeness, kind="stable")[:TARGET_LIMIT].tolist()
@@ -252,19 +266,17 @@ class WorkingSet:
         offered.update((memory_id, offer) for memory_id, offer in offers.items() if self._stands(memory_id))
         return offered
 
-    def _offered_heads(self, number: int) -> dict[str | int, _Offer]:
-        candidate = self.candidates[number]
+    def _offered_heads(self, number: int, keys: Sequence[tuple[str, str]]) -> dict[str | int, _Offer]:
         likely = self._pool(self.target_queries[number])
         near = likely
         if self._mapped:
             near = self._pool(self.vectors[number], tuple(entry.position for entry in likely.values()))
         best = sorted(likely, key=lambda memory_id: (-likely[memory_id].similarity, memory_id))[:TARGET_LIMIT]
         self._heads.update(self.view.memories(memory_id for memory_id in best if memory_id not in self._heads))
-        if candidate.attribute is not None:
-            for memory in self.view.heads(self.scope, [(candidate.subject, candidate.attribute)]):
-                if memory.id not in self._retired and self._is_read(memory):
-                    self._heads.setdefault(memory.id, memory)
-                    best.append(memory.id)
+        for memory in self.view.heads(self.scope, keys):
+            if memory.id not in self._retired and self._is_read(memory):
+                self._heads.setdefault(memory.id, memory)
+                best.append(memory.id)
 
         def nearness(entries: Mapping[str, PoolEntry], memory_id: str) -> float:
             return entries[memory_id].similarity if memory_id in entries else 0.0
@@ -288,14 +300,14 @@ class WorkingSet:
         return readable(memory, self.view.evidence(source.evidence_id for source in memory.sources), target)
 
     def _statement(self, ref: str | int) -> MemoryRecord | Candidate:
-        return self.candidates[ref] if isinstance(ref, int) else self._memory(ref)
+        return self._ascribed[ref] if isinstance(ref, int) else self._memory(ref)
 
     def _key(self, ref: str | int) -> tuple[str, str] | None:
         """Subject and attribute, if it tells one."""
         statement = self._statement(ref)
         return None if statement.attribute is None else (statement.subject, statement.attribute)
 
-    def _head(self, ref: str | int, offer: _Offer) -> Head:
+    def _head(self, ref: str | int, offer: _Offer, people: People) -> Head:
         statement = self._statement(ref)
         if isinstance(statement, Candidate):
             memory_id, said_at = None, statement.said_at
@@ -305,7 +317,7 @@ class WorkingSet:
             memory_id=memory_id,
             content=statement.content,
             kind=statement.kind,
-            subject=statement.subject,
+            subject=people.canonical(statement.subject),
             attribute=statement.attribute,
             value=statement.value,
             polarity=statement.polarity,
@@ -320,3 +332,11 @@ class WorkingSet:
             return Situation.OLDER_SOURCE
         drafted = isinstance(ref, int) or ref not in self._heads
         return Situation.BATCH_TARGET if drafted else Situation.TARGET
+
+
+def _ascribed(candidate: Candidate, people: People) -> Candidate:
+    """``candidate``, told of whom its words begin with where extraction saw no one but the speaker, or just someone."""
+    if candidate.subject not in (USER, SOMEONE):
+        return candidate
+    name = people.opening(candidate.content)
+    return candidate if name is None else replace(candidate, subject=name)

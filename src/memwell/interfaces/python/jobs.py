@@ -16,18 +16,22 @@ class Jobs:
         self._engine = engine
 
     def list(self, *, done: bool = False, limit: int = 100) -> list[Job]:
-        """Unfinished jobs, oldest first; with ``done`` also those finished in the last seven days.
+        """Unfinished jobs of the store, oldest first.
 
         Args:
+            done: also those finished in the last seven days.
             limit: 1 to 10,000.
         """
-        if not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
-            raise InputError(f"limit is {limit!r}", remedy=f"use 1 to {MAX_LIMIT:,}")
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
+            raise InputError(f"limit is {limit!r}", remedy=f"use a whole number, 1 to {MAX_LIMIT:,}")
         states = [state for state in JobState if done or state is not JobState.DONE]
         return self._engine.store.queue.jobs(states, limit)
 
     def retry(self, job_id: str | None = None) -> int:
         """Let a dead job, or all of them, be tried again; models are asked anew.
+
+        Args:
+            job_id: of the dead job; all where omitted.
 
         Returns:
             The number of jobs revived.

@@ -75,7 +75,7 @@ def _endpoint(case: UseCase, memory: Memory) -> Callable[..., Response]:
         arguments = admitted(request.state.key, case, arguments)
         scope = {name: arguments.pop(name, None) for name in ("app_id", "agent_id")}
         try:
-            result = case.method(memory.scoped(**scope), **arguments)
+            result = case.carry_out(memory.scoped(**scope), arguments)
         except PreconditionError as error:
             raise _stale(error) if conditions.get("if_match") else error from None
         headers = {"ETag": f'"{result.revision}"'} if isinstance(result, MemoryRecord) else {}

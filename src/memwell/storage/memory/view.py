@@ -15,6 +15,7 @@ from memwell.domain.indexed import speaker_name
 from memwell.domain.jobs import JobState
 from memwell.domain.lens import Lens, as_known, sees_evidence, sees_memory
 from memwell.domain.memory import MemoryRecord, State, Transition
+from memwell.domain.people import ALIAS
 from memwell.domain.plan import Unit
 from memwell.domain.rights import readable, sendable
 from memwell.domain.scope import Scope
@@ -52,6 +53,9 @@ class MemoryView:
 
     def formed(self, evidence_ids: Iterable[str]) -> set[str]:
         return self._rows.formed & set(evidence_ids)
+
+    def aliases(self, scope: Scope) -> list[MemoryRecord]:
+        return [m for m in self._in_scope(scope) if m.state is State.CURRENT and m.attribute == ALIAS]
 
     def unformed(self, limit: int) -> list[Evidence]:
         return [record for record in self._rows.evidence.values() if self._waits(record)][:limit]

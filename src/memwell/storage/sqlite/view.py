@@ -12,6 +12,7 @@ from typing import Any
 from memwell.domain.evidence import Evidence, Target
 from memwell.domain.lens import Lens
 from memwell.domain.memory import MemoryRecord, Transition
+from memwell.domain.people import ALIAS
 from memwell.domain.plan import Unit
 from memwell.domain.scope import Scope
 from memwell.engine.queries import EvidenceQuery, PageQuery, PoolEntry, PoolQuery
@@ -85,6 +86,13 @@ class SqliteView:
         tail = f"WHERE m.scope = ? AND m.state = 'current' AND m.attribute IS NOT NULL AND ({either}) ORDER BY m.no"
         values = (row.no, *(part for pair in pairs for part in pair))
         return list(read_memories(self._connection, tail, values).values())
+
+    def aliases(self, scope: Scope) -> list[MemoryRecord]:
+        row = find_scope(self._connection, scope)
+        if row is None:
+            return []
+        tail = f"WHERE m.scope = ? AND m.attribute = '{ALIAS}' AND m.state = 'current' ORDER BY m.no"
+        return list(read_memories(self._connection, tail, (row.no,)).values())
 
     def page(self, query: PageQuery) -> list[MemoryRecord]:
         row = find_scope(self._connection, query.scope)

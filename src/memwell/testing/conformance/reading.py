@@ -164,6 +164,17 @@ class ReadingCases(StoreCases):
         with store.view() as view:
             assert view.heads(ALICE, [("user", "home")]) == []
 
+    def test_aliases_are_current_and_of_the_scope(self, store: Store) -> None:
+        told = statement("0", "Robert goes by Bob", EMBEDDER, subject="Robert", attribute="alias", value="Robert = Bob")
+        store.apply(make_plan("p0", *told))
+        store.apply(make_plan("p1", *statement("1", "Robert lives in Lyon", EMBEDDER, subject="Robert")))
+        with store.view() as view:
+            assert ids(view.aliases(ALICE)) == ["mem_0"]
+            assert view.aliases(BOB) == []
+        store.apply(make_plan("p2", Retire("mem_0", 1, State.ARCHIVED, "delete")))
+        with store.view() as view:
+            assert view.aliases(ALICE) == []
+
     def test_recent_turns_of_a_session(self, store: Store) -> None:
         for number, minutes in enumerate((3, 1, 2, 9)):
             record = make_evidence(

@@ -1,0 +1,83 @@
+"""Names of one person, through the public interface."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memwell import Memory
+
+START = datetime(2024, 1, 1, 12, tzinfo=UTC)
+
+
+def tell(memory: Memory, *said: str) -> None:
+    for day, words in enumerate(said):
+        memory.add(words, at=START + timedelta(days=day))
+
+
+def current(memory: Memory) -> dict[str, str]:
+    return {record.content: record.subject for record in memory.list(limit=100).memories}
+
+
+@pytest.fixture
+def real(tmp_path: Path) -> Memory:
+    return Memory(tmp_path / "store.db", user_id="ana")
+
+
+@pytest.mark.parametrize(
+    ("told", "before", "after"),
+    [
+        ("My friend Robert, Bob for short, plays cello.", "Robert lives in York.", "Bob moved to Leeds."),
+        ("Everyone calls Robert Bob.", "Bob lives in York.", "Robert moved to Leeds."),
+        ("大家都管王小明叫小明。", "王小明住在杭州。", "小明住在苏州。"),
+    ],
+)
+def test_what_one_name_is_told_of_supersedes_what_the_other_was(
+    real: Memory, told: str, before: str, after: str
+) -> None:
+    with real as memory:
+        tell(memory, told, before, after)
+        assert before not in current(memory)
+        assert after in current(memory)
+
+
+def test_people_of_one_name_stay_apart(real: Memory) -> None:
+    with real as memory:
+        tell(
+            memory,
+            "My friend Robert, Bob for short, plays cello.",
+            "My colleague Robert, Rob to his friends, plays chess.",
+            "Bob lives in York.",
+            "Rob lives in Leeds.",
+        )
+        assert {"Bob lives in York.", "Rob lives in Leeds."} <= current(memory).keys()
+
+
+def test_one_name_finds_what_was_told_of_the_other(real: Memory) -> None:
+    with real as memory:
+        tell(memory, "We call Margaret Maggie.", "Margaret keeps bees.", *(f"I read book {n}." for n in range(30)))
+        first = [item.content for item in memory.search("What does Maggie keep?").memories[:2]]
+        assert "Margaret keeps bees." in first
+
+
+def test_what_begins_with_a_known_name_is_not_the_users(real: Memory) -> None:
+    with real as memory:
+        tell(memory, "大家都管王小明叫明明。", "明明搬到苏州了。")
+        assert current(memory)["明明搬到苏州了。"] == "明明"
+
+
+def test_names_are_unlearnt_with_the_memory_that_told_them(real: Memory) -> None:
+    with real as memory:
+        tell(memory, "Everyone calls Robert Bob.", "Robert lives in York.")
+        (told,) = [record for record in memory.list().memories if record.attribute == "alias"]
+        memory.forget(memory.preview_forget([told.id]).token)
+        memory.add("Bob moved to Leeds.", at=START + timedelta(days=9))
+        assert {"Robert lives in York.", "Bob moved to Leeds."} <= current(memory).keys()
+
+
+def test_the_users_own_names_make_nobody_else(real: Memory) -> None:
+    with real as memory:
+        tell(memory, "I'm Robert, Bob for short.", "我叫王小明，小名明明。")
+        assert set(current(memory).values()) == {"user"}
