@@ -14,7 +14,7 @@ from memwell.builtin.language import Language, abbreviations, compiled, joints, 
 from memwell.builtin.model.decide import DecisionModel, bundled_model
 from memwell.builtin.question import BuiltinQuestionReader
 from memwell.builtin.ranking import load_weights
-from memwell.builtin.rules import RuleJudge
+from memwell.builtin.rules import RuleJudge, corrects
 from memwell.builtin.system import SystemClock, TimeOrderedIds, cache_budget
 from memwell.engine.calls import Placed
 from memwell.engine.correcting import Correcting
@@ -111,18 +111,19 @@ def open_engine(
     forming = Forming(store, embedder, extractor, judge, clock, ids, *cut, local_judge)
     owners = Owners(location.with_name(f"{location.name}.owners"))
     jobs = Jobs(store, forming, clock, owners.name, owners.is_alive)
+    correcting = Correcting(store, embedder, clock, ids)
     maintaining = Maintaining(store, embedder, clock, ids, str(location), extractor.name, judge.name)
     return Engine(
         settings=settings,
         location=str(location),
         store=store,
         clock=clock,
-        remember=Remember(store, forming, jobs, clock, ids, durable=found.paid),
-        recall=Recall(store, embedder, BuiltinQuestionReader(languages), clock, weights or load_weights()),
+        remember=Remember(store, forming, jobs, correcting, clock, ids, durable=found.paid),
+        recall=Recall(store, embedder, BuiltinQuestionReader(languages), clock, weights or load_weights(), corrects),
         reading=Reading(store, clock),
         managing=Managing(store, embedder, clock, ids),
         governing=Governing(store, clock, ids),
-        correcting=Correcting(store, embedder, clock, ids),
+        correcting=correcting,
         forgetting=Forgetting(store, embedder, clock, ids),
         portable=Portable(store, embedder, clock, ids),
         observing=Observing(store, embedder, clock, ids),

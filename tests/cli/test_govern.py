@@ -91,3 +91,58 @@ def test_a_bundle_is_restored_in_two_steps(cli: Cli, tmp_path: Path) -> None:
     assert "Lyon" in cli.ok("list", "--store", other).out
     assert "Lyon" in cli.ok("search", "where do I live?", "--store", other).out
     assert cli("restore", str(tmp_path / "none"), "--store", other).code == 1
+
+
+def test_a_correction_may_come_before_its_message(cli: Cli, tmp_path: Path) -> None:
+    key = stored(cli, "I live in Lyon.")
+    said = cli.ok("correct", key, "I live in Nantes.", "--message", "m7", "--session", "s").out
+    assert "once message m7 says so" in said
+    shown = cli.ok("search", "where do I live?").out
+    assert "corrections under way:" in shown
+    assert "awaiting message" in shown
+    assert "current, correction pending" in shown
+    chat = tmp_path / "chat.json"
+    message = {"role": "user", "content": "Did you mishear me? I live in Nantes.", "id": "m7"}
+    chat.write_text(json.dumps([message]), encoding="utf-8")
+    cli.ok("import", str(chat), "--session", "s")
+    found = cli.ok("search", "where do I live?", "--json").json
+    assert found["pending"] == []
+    assert [item["content"] for item in found["memories"]] == ["I live in Nantes."]
+
+
+def test_a_whole_store_is_exported_and_restored(cli: Cli, tmp_path: Path) -> None:
+    stored(cli, "I live in Lyon.")
+    cli.ok("add", "I live in Oslo.", "--user", "bob")
+    file, other = tmp_path / "all.bundle", str(tmp_path / "other.db")
+    assert cli("export", str(file), "--all", "--user", "bob").code == 1
+    cli.ok("export", str(file), "--all")
+    shown = cli.ok("restore", str(file), "--store", other).out
+    assert "bob" in shown
+    cli.ok(*shown.split("memwell ")[1].split(), "--store", other)
+    assert "Oslo" in cli.ok("list", "--user", "bob", "--store", other).out
+    assert cli("restore", str(file), "--user", "eve", "--store", other).code == 1
+    assert cli("export", str(tmp_path / "none" / "x.bundle")).code == 1
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_bundle_of_somebody_else_says_so(cli: Cli, tmp_path: Path) -> None:
+    cli.ok("add", "I live in Oslo.", "--user", "bob")
+    file, other = tmp_path / "bob.bundle", str(tmp_path / "other.db")
+    cli.ok("export", str(file), "--user", "bob")
+    assert "'bob'" in cli.ok("restore", str(file), "--store", other).err
+    shown = cli.ok("restore", str(file), "--user", "eve", "--store", other).out
+    cli.ok(*shown.split("memwell ")[1].split(), "--store", other)
+    assert "Oslo" in cli.ok("list", "--user", "eve", "--store", other).out
+
+
+def test_what_is_observed_is_kept_at_its_newest_version(cli: Cli) -> None:
+    said = cli.ok("observe", "calendar/7", "The dentist is on Friday.", "--version", "1", "--until", "2999-01-01")
+    assert "calendar/7 1 is kept" in said.out
+    assert "is known" in cli.ok("observe", "calendar/7", "The dentist is on Friday.", "--version", "1").out
+    moved = cli.ok("observe", "calendar/7", "-", "--version", "2", "--json", stdin="牙医改到周一。".encode()).json
+    assert moved["receipt"]["operation"] == "observe"
+    assert [item["content"] for item in cli.ok("list", "--json").json["memories"]] == ["牙医改到周一。"]
+    assert cli.ok("list", "--target", "cloud", "--json").json["memories"] == []
+    assert cli("observe", "calendar/7", "The dentist is on Friday.", "--version", "1").code == 5
+    assert cli("observe", "calendar/7", "", "--version", "3").code == 1
+    assert cli("observe", "calendar/7", "x", "--version", "3", "--from", "soon").code == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -224,3 +225,125 @@ def test_an_export_replaces_nothing_but_a_bundle(tmp_path: Path) -> None:
         assert memory.export_bundle(bundle) == memory.export_bundle(bundle) == bundle.stat().st_size
         assert [item.content for item in memory.search("Where do I live?").memories] == ["I live in Oslo."]
     assert note.read_text(encoding="utf-8") == "dear diary"
+
+
+def two_users(mem: Memory, clock: FakeClock) -> None:
+    lived(mem, clock)
+    bob = mem.scoped(user_id="bob", app_id="notes")
+    bob.add("I collect zithers. I live in Bonn.")
+    forgotten(bob, ids=[only(bob, "zithers")])
+    mem.add("我住在上海。", user_id="小李")
+
+
+def test_a_whole_store_makes_a_round_trip(stores: Stores) -> None:
+    one, two = stores.open("one"), stores.open("two")
+    two_users(one, stores.clock)
+    assert one.export_bundle(stores.file("all"), whole_store=True) == stores.file("all").stat().st_size
+    plan = two.plan_import(stores.file("all"))
+    assert [part.bundle.scope.user_id for part in plan.scopes] == ["alice", "小李", "bob"]
+    assert plan.warnings == ()
+    before = two.list().memories
+    assert not two.apply_import(plan).replayed
+    assert before == ()
+    two.export_bundle(stores.file("again"), whole_store=True)
+    assert stores.file("all").read_bytes() == stores.file("again").read_bytes()
+    assert two.apply_import(two.plan_import(stores.file("all"))).replayed
+    assert [m.content for m in two.scoped(user_id="bob", app_id="notes").list().memories] == ["I live in Bonn."]
+    assert "上海" in two.search("我住在哪里？", user_id="小李").text()
+    assert two.check() == []
+    for name in ("one", "two"):
+        data = b"".join(path.read_bytes() for path in stores.folder.iterdir() if path.name.startswith(name))
+        assert b"zithers" not in data
+
+
+def test_an_empty_store_makes_a_round_trip(stores: Stores) -> None:
+    one, two = stores.open("one"), stores.open("two")
+    one.export_bundle(stores.file("all"), whole_store=True)
+    assert two.apply_import(two.plan_import(stores.file("all"))).replayed
+    two.export_bundle(stores.file("again"), whole_store=True)
+    assert stores.file("all").read_bytes() == stores.file("again").read_bytes()
+
+
+def test_a_whole_store_goes_into_no_single_scope(stores: Stores) -> None:
+    one, two = stores.open("one"), stores.open("two")
+    two_users(one, stores.clock)
+    one.export_bundle(stores.file("all"), whole_store=True)
+    with pytest.raises(BundleError) as caught:
+        two.plan_import(stores.file("all"), user_id="eve")
+    assert caught.value.code == "bundle_of_store"
+    with pytest.raises(InputError):
+        one.export_bundle(stores.file("x"), whole_store=True, user_id="alice")
+
+
+def test_a_plan_of_a_whole_store_is_done_altogether_or_refused_at_the_start(stores: Stores) -> None:
+    one, two = stores.open("one"), stores.open("two")
+    two_users(one, stores.clock)
+    one.export_bundle(stores.file("all"), whole_store=True)
+    plan = two.plan_import(stores.file("all"))
+    bob = one.scoped(user_id="bob", app_id="notes")
+    forgotten(bob, ids=[only(bob, "Bonn")])
+    bob.export_bundle(stores.file("bob"))
+    their = two.scoped(app_id="notes")
+    their.apply_import(their.plan_import(stores.file("bob")))
+    with pytest.raises(MemwellError) as caught:
+        two.apply_import(plan)
+    assert caught.value.code == "portable_plan_stale"
+    assert two.list(include_history=True).memories == ()
+    two.apply_import(two.plan_import(stores.file("all")))
+    assert two.scoped(user_id="bob", app_id="notes").list().memories == ()
+    assert len(two.list().memories) == len(one.list().memories)
+
+
+def test_whose_bundle_it_is_is_said_where_another_user_is_bound(stores: Stores) -> None:
+    one, two = stores.open("one"), stores.open("two").scoped(user_id="eve")
+    lived(one, stores.clock)
+    one.export_bundle(stores.file("alice"))
+    plan = two.plan_import(stores.file("alice"))
+    assert any("'alice'" in warning and "'eve'" in warning for warning in plan.warnings)
+    two.apply_import(plan)
+    assert two.list().memories == ()
+    assert two.list(user_id="alice").memories == one.list().memories
+    other = stores.open("three").scoped(app_id="else")
+    with pytest.raises(BundleError, match="'default'"):
+        other.plan_import(stores.file("alice"))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(share=st.floats(0, 0.9999), place=st.floats(0, 0.9999), byte=st.integers(0, 255))
+def test_a_whole_store_that_is_cut_or_changed_is_refused(
+    packed_store: bytes, share: float, place: float, byte: int
+) -> None:
+    lines = bytearray(gzip.decompress(packed_store))
+    with pytest.raises(BundleError):
+        unpack(gzip.compress(bytes(lines[: int(len(lines) * share)])))
+    lines[int(len(lines) * place)] = byte
+    try:
+        found = unpack(gzip.compress(bytes(lines)))
+    except BundleError:
+        return
+    assert found == unpack(packed_store)
+
+
+@pytest.fixture(scope="module")
+def packed_store(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    clock = FakeClock()
+    with ExitStack() as stack:
+        stores = Stores(tmp_path_factory.mktemp("packed"), clock, stack)
+        mem = stores.open("one")
+        two_users(mem, clock)
+        mem.export_bundle(stores.file("full"), whole_store=True)
+        return stores.file("full").read_bytes()
+
+
+def test_a_whole_store_of_crooked_parts_is_refused(packed_store: bytes) -> None:
+    for old, new in (
+        (b'"scopes":3', b'"scopes":2'),
+        (b'"scopes":3', b'"scopes":"3"'),
+        (b'{"scope":{"agent_id"', b'{"scope":{"agent_no"'),
+    ):
+        header, _, content = gzip.decompress(packed_store).partition(b"\n")
+        changed = content.replace(old, new)
+        head = {**json.loads(header.replace(old, new)), "sha256": hashlib.sha256(changed).hexdigest()}
+        with pytest.raises(BundleError) as caught:
+            unpack(gzip.compress(json.dumps(head).encode() + b"\n" + changed))
+        assert caught.value.code == "bundle_invalid"

@@ -103,6 +103,7 @@ def test_a_correction_retracts_and_rests_on_its_own_words(mem: Memory, clock: Fa
     wrong = only(mem, "Lyon")
     clock.advance(timedelta(hours=1))
     done = mem.correct(wrong, "I live in Nantes.", command_id="c1")
+    assert done.memory_id is not None
     right = mem.get(done.memory_id)
     assert (right.content, right.state, right.links.corrects) == ("I live in Nantes.", State.CURRENT, (wrong,))
     assert mem.get(wrong).state is State.RETRACTED
@@ -120,6 +121,7 @@ def test_a_correction_and_the_message_that_made_it_are_one_source(mem: Memory, c
     said = "No, that is wrong. I live in Nantes."
     source = {"message_id": "m7", "session_id": "s", "content": said, "quote": "I live in Nantes."}
     done = mem.correct(only(mem, "Lyon"), source=source)
+    assert done.memory_id is not None
     delivered = {"role": "user", "content": said, "id": "m7", "permissions": {"cloud": False}}
     result = mem.add([delivered], session_id="s")
     assert result.evidence_ids == (done.evidence_id,)
@@ -127,9 +129,10 @@ def test_a_correction_and_the_message_that_made_it_are_one_source(mem: Memory, c
     assert mem.list(target="cloud").memories == ()
     other = {**delivered, "content": "No. I live in Brest."}
     assert code_of(lambda: mem.add([other], session_id="s")) == "evidence_conflict"
+    right = done.memory_id
     twice = {**source, "message_id": "m8", "content": "I live in Nantes. I live in Nantes."}
-    assert code_of(lambda: mem.correct(done.memory_id, source=twice)) == "quote_not_unique"
-    assert code_of(lambda: mem.correct(done.memory_id, source={"quote": "x"})) == "invalid_input"
+    assert code_of(lambda: mem.correct(right, source=twice)) == "quote_not_unique"
+    assert code_of(lambda: mem.correct(right, source={"quote": "x"})) == "invalid_input"
 
 
 def test_the_message_may_have_come_first(mem: Memory, clock: FakeClock) -> None:
@@ -196,3 +199,33 @@ def test_correcting_what_was_superseded_makes_no_second_current_version(mem: Mem
         mem.correct(first, "I own a pine guitar.")
     mem.retract(first)
     assert [memory.content for memory in mem.list().memories] == ["I own a cedar guitar."]
+
+
+@pytest.mark.parametrize("how", ["update", "correct", "say"])
+def test_what_takes_over_from_a_muted_memory_is_muted_too(mem: Memory, clock: FakeClock, how: str) -> None:
+    mem.add("I live in Lyon.")
+    key = only(mem, "Lyon")
+    mem.mute(key)
+    clock.advance(timedelta(days=1))
+    if how == "update":
+        mem.update(key, "I live in Nantes.")
+    elif how == "correct":
+        mem.correct(key, "I live in Nantes.")
+    else:
+        mem.add("I moved to Nantes.")
+    found = mem.search("where do I live?")
+    assert (found.memories, found.profile) == ((), ())
+    (now,) = mem.list().memories
+    assert now.muted_at is not None
+    assert mem.get(key).state is not State.CURRENT
+    mem.unmute(now.id)
+    assert "Nantes" in mem.search("where do I live?").text()
+    assert mem.check() == []
+
+
+def test_saying_a_muted_thing_again_does_not_unmute_it(mem: Memory, clock: FakeClock) -> None:
+    mem.add("I am afraid of geese.")
+    mem.mute(only(mem, "geese"))
+    clock.advance(timedelta(days=1))
+    assert mem.add("I am afraid of geese.").status == "known"
+    assert mem.search("what am I afraid of?").memories == ()

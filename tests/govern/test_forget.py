@@ -290,3 +290,20 @@ def test_the_words_of_a_query_may_stand_in_any_number_of_memories(mem: Memory, h
 def test_a_text_is_no_list_of_ids(mem: Memory) -> None:
     with pytest.raises(InputError, match="list of ids"):
         mem.preview_forget("mem_1")
+
+
+def test_a_token_that_was_used_names_the_receipt(mem: Memory) -> None:
+    mem.add("I collect zithers.")
+    preview = mem.preview_forget([only(mem, "zithers")])
+    mem.forget(preview.token, command_id="first")
+    with pytest.raises(MemwellError, match="by command first") as caught:
+        mem.forget(preview.token, command_id="second")
+    assert caught.value.code == "forget_scope_changed"
+    assert mem.forget(preview.token, command_id="first").replayed
+
+
+def test_progress_is_told(mem: Memory) -> None:
+    mem.add("I collect zithers.")
+    steps: list[tuple[int, int, str]] = []
+    mem.forget(mem.preview_forget([only(mem, "zithers")]).token, progress=lambda *step: steps.append(step))
+    assert steps == [(0, 2, "erasing"), (1, 2, "cleaning the files"), (2, 2, "")]

@@ -57,6 +57,19 @@ def test_calls_results_and_errors_are_those_of_memory(server: Running) -> None:
         assert memory.status().figures["memories"] >= 1
 
 
+def test_what_is_pending_and_provisional_comes_over_the_wire(server: Running) -> None:
+    with Client(server.url, user_id="dora") as memory:
+        (wrong,) = memory.add("I live in Lyon.", session_id="s").memory_ids
+        source = {"message_id": "m7", "session_id": "s", "quote": "I live in Nantes."}
+        done = memory.correct(wrong, source=source)
+        assert (done.status, done.memory_id) == ("pending", None)
+        found = memory.search("where do I live?")
+        (item,) = found.pending
+        assert (item.text, item.reason, item.memory_ids) == ("I live in Nantes.", "awaiting_message", (wrong,))
+        assert [item.correction_status for item in (*found.memories, *found.profile)] == ["pending"]
+        assert "I live in Nantes." in found.text()
+
+
 def test_many_calls_at_once_from_one_client(server: Running) -> None:
     async def story() -> None:
         async with AsyncClient(server.url, user_id="bea") as memory:

@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
+from jsonschema import Draft202012Validator
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
@@ -23,7 +24,7 @@ from tests.interfaces.servers import environment, memwell, serving
 
 # Use cases that no model is offered: care of the store and of permissions is its owner's business, and few tools are
 # chosen better than many.
-STORE = {"check", "resume", "rebuild", "reindex", "clean"}
+STORE = {"check", "resume", "rebuild", "reindex", "clean", "list_jobs", "retry_jobs"}
 NO_TOOL = STORE | {"unarchive", "mute", "unmute", "observe", "permit", "withdraw", "receipt", "evidence"}
 
 Story = Callable[[Client], Awaitable[None]]
@@ -40,6 +41,9 @@ def test_every_tool_says_in_words_what_it_takes(tool: Any) -> None:
     assert {*schema["required"]} <= {*schema["properties"]} <= {*tool.case.arguments}
     assert all(field["description"] and field["type"] for field in schema["properties"].values())
     assert "user_id" not in schema["properties"]
+    Draft202012Validator.check_schema(tool.output_schema)
+    assert tool.output_schema["type"] == "object"
+    assert len(json.dumps(tool.output_schema)) < 4_000
     assert 40 < len(tool.description) < 600
 
 

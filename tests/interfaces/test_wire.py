@@ -53,6 +53,8 @@ def results(memory: Memory) -> dict[str, Any]:
         "resume": memory.resume(),
         "rebuild": memory.rebuild(),  # type: ignore[func-returns-value]
         "reindex": memory.reindex(),
+        "list_jobs": [memory.jobs.list()[0]] if memory.add("I like maps.", wait=False).job_id else [],
+        "retry_jobs": memory.jobs.retry(),
     }
 
 

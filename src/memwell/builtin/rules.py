@@ -97,6 +97,12 @@ class RuleJudge:
         return any(self._wording(before[span.start : span.end]).has("correction") for span in preceding)
 
 
+def corrects(text: str) -> bool:
+    """Whether a message says, in any sentence of it, that something was wrong."""
+    languages = load_languages()
+    return any(_says_wrong(wording(text[span.start : span.end], languages)) for span in sentences(text))
+
+
 def _says_wrong(words: Wording) -> bool:
     """Beside a word for a change, "actually" corrects nothing."""
     return words.has("correction") or (words.has("weak_correction") and not words.has("change"))

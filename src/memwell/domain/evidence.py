@@ -14,6 +14,10 @@ SOURCE_KEY = "source_key"  # metadata of an observation: the host's name of what
 VERSION = "version"  # and which version of it this is
 
 
+AWAITING = "awaiting:"  # what the origin of a quote begins with that waits for the message it is from
+CORRECTS = "corrects"  # metadata of such a quote: ids of the memories that it corrects
+
+
 def keyed_prefix(start: str) -> str:
     """What the origins of all observations whose source key begins with ``start`` begin with."""
     return f"observed:{start}"
@@ -22,6 +26,11 @@ def keyed_prefix(start: str) -> str:
 def observed_prefix(source_key: str) -> str:
     """What the origins of all versions of an observed source begin with."""
     return f"{keyed_prefix(source_key)}:"
+
+
+def message_origin(session_id: str, message_id: str) -> str:
+    """The origin of a message that has an id of its host's."""
+    return f"message:{session_id}:{message_id}"
 
 
 class Speaker(StrEnum):

@@ -19,6 +19,7 @@ class Lens:
         known_at: transaction time asked about; what the store said then.
         include_past: also versions that are no longer current but were true.
         kinds: only these kinds, or all.
+        include_muted: also what is muted: it is kept from being recalled, not from being superseded.
     """
 
     now: datetime
@@ -27,6 +28,7 @@ class Lens:
     include_past: bool = False
     target: Target = Target.LOCAL
     kinds: frozenset[Kind] | None = None
+    include_muted: bool = False
 
 
 def sees_memory(lens: Lens, memory: MemoryRecord, *, readable: bool) -> bool:
@@ -36,7 +38,7 @@ def sees_memory(lens: Lens, memory: MemoryRecord, *, readable: bool) -> bool:
         memory: the version, as known at ``lens.known_at`` where that is set (see ``as_known``).
         readable: whether every evidence behind it is active and permitted for ``lens.target``.
     """
-    if not readable or memory.muted_at is not None:
+    if not readable or (memory.muted_at is not None and not lens.include_muted):
         return False
     if lens.kinds is not None and memory.kind not in lens.kinds:
         return False

@@ -1,4 +1,4 @@
-"""The format of portable bundles: gzipped JSON Lines of one scope. See docs/bundles.md.
+"""The format of portable bundles: gzipped JSON Lines of one scope or of a whole store. See docs/bundles.md.
 
 The first line is the header, with the SHA-256 of all lines after it; the bytes depend on nothing but the content.
 """
@@ -12,6 +12,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from memwell.domain.command import read_receipt
@@ -37,20 +38,19 @@ MAX_BYTES = 4 * 1024**3
 MAX_RATIO = 200  # unpacked to packed; text of people shrinks to a tenth at most
 _FREE_BYTES = 16 * 1024**2  # below which the ratio does not matter
 _CHUNK = 1 << 20
+_SCOPE_LINE = b',"type":"scope"}'  # keys are sorted, and quotes within strings are escaped
 
 
 @dataclass(frozen=True, slots=True)
-class Bundle:
-    """All that is kept of one scope, each sort in order of its ids.
+class Contents:
+    """All that is kept of one scope. Read from a bundle, each sort is in order of its ids.
 
     Attributes:
-        id: SHA-256 of the content.
         memories: with the transitions of their lives.
         dependencies: what evidence was declared to be made from, where anything.
         formed: ids of the evidence from which memories have been formed.
     """
 
-    id: str
     scope: Scope
     evidence: tuple[Evidence, ...]
     memories: tuple[tuple[MemoryRecord, tuple[Transition, ...]], ...]
@@ -60,34 +60,57 @@ class Bundle:
     receipts: tuple[KeepReceipt, ...]
 
 
-def pack(
-    scope: Scope,
-    evidence: Iterable[Evidence],
-    memories: Iterable[tuple[MemoryRecord, tuple[Transition, ...]]],
-    dependencies: Mapping[str, tuple[str, ...]],
-    formed: frozenset[str],
-    tombstones: Iterable[Tombstone],
-    receipts: Iterable[KeepReceipt],
-) -> bytes:
-    """The bytes of a bundle. Records may come in any order."""
+@dataclass(frozen=True, slots=True)
+class Bundle(Contents):
+    """What a bundle holds of one scope.
+
+    Attributes:
+        id: SHA-256 of it.
+    """
+
+    id: str
+
+
+def pack(contents: Contents) -> bytes:
+    """The bytes of a bundle of one scope. Records may come in any order."""
+    return _packed(_lines(contents), {"scope": contents.scope.to_dict()})
+
+
+def pack_store(scopes: Iterable[Contents]) -> bytes:
+    """The bytes of a bundle of a whole store; scopes in the order given."""
     lines: list[bytes] = []
-    for record in sorted(evidence, key=lambda record: record.id):
-        extra = {"formed": record.id in formed, "dependencies": list(dependencies.get(record.id, ()))}
+    count = 0
+    for contents in scopes:
+        lines += [_line("scope", {"scope": contents.scope.to_dict()}), *_lines(contents)]
+        count += 1
+    return _packed(lines, {"scopes": count})
+
+
+def _lines(contents: Contents) -> list[bytes]:
+    lines: list[bytes] = []
+    dependencies = contents.dependencies
+    for record in sorted(contents.evidence, key=lambda record: record.id):
+        extra = {"formed": record.id in contents.formed, "dependencies": list(dependencies.get(record.id, ()))}
         lines.append(_line("evidence", {**_without_scope(record.to_dict()), **extra}))
-    for memory, steps in sorted(memories, key=lambda pair: pair[0].id):
+    for memory, steps in sorted(contents.memories, key=lambda pair: pair[0].id):
         life = {"transitions": [transition_to_dict(step) for step in steps]}
         lines.append(_line("memory", {**_without_scope(memory.to_dict()), **life}))
-    lines += [_line("tombstone", tombstone_to_dict(stone)) for stone in sorted(tombstones, key=lambda s: s.record_id)]
-    for kept in sorted(receipts, key=lambda kept: kept.receipt.command_id):
+    stones = sorted(contents.tombstones, key=lambda stone: stone.record_id)
+    lines += [_line("tombstone", tombstone_to_dict(stone)) for stone in stones]
+    for kept in sorted(contents.receipts, key=lambda kept: kept.receipt.command_id):
         row = {"receipt": kept.receipt.to_dict(), "input_hash": kept.input_hash.hex(), "hash_key": kept.hash_key.hex()}
         lines.append(_line("receipt", row))
+    return lines
+
+
+def _packed(lines: list[bytes], about: Mapping[str, Any]) -> bytes:
     content = b"".join(lines)
     header = {
         "format": FORMAT,
         "version": VERSION,
-        "scope": scope.to_dict(),
         "lines": len(lines),
         "sha256": hashlib.sha256(content).hexdigest(),
+        **about,
     }
     packed = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=0) as archive:
@@ -95,34 +118,71 @@ def pack(
     return packed.getvalue()
 
 
-def unpack(data: bytes, *, scope: Scope | None = None, max_bytes: int = MAX_BYTES) -> Bundle:
-    """The bundle of these bytes, every line checked.
+def unpack(data: bytes, *, scope: Scope | None = None, max_bytes: int = MAX_BYTES) -> tuple[Bundle, ...]:
+    """What these bytes hold, scope by scope, every line checked.
 
     Args:
         scope: another scope to read it into than the one it names: its subject is renamed.
         max_bytes: the most that it may unpack to.
 
     Raises:
-        BundleError: ``bundle_invalid``, ``bundle_truncated``, ``bundle_newer`` or ``bundle_too_large``.
+        BundleError: ``bundle_invalid``, ``bundle_truncated``, ``bundle_newer``, ``bundle_too_large``, or
+            ``bundle_of_store`` where a whole store is to be read into one scope.
     """
     header, _, content = _unzipped(data, max_bytes).partition(b"\n")
-    named = _checked_header(header, content)
-    target = scope or named
+    found = _checked_header(header, content)
+    parts = list(_parts(found, content))
+    if scope is not None and "scope" not in found:
+        raise BundleError(
+            f"the bundle is of a whole store, of {len(parts)} scopes",
+            remedy="take it in without naming a user; each scope goes where it was",
+            code="bundle_of_store",
+        )
+    if "scope" not in found and found.get("scopes") != len(parts):
+        raise _invalid("it does not hold as many scopes as it says")
+    return tuple(_bundle(scope or named, lines, first) for named, lines, first in parts)
+
+
+def _parts(header: Mapping[str, Any], content: bytes) -> Iterator[tuple[Scope, list[bytes], int]]:
+    """Each scope of the bundle with its lines, and the number of the first of them."""
+    # Only "\n" ends a line: other separators may stand unescaped inside JSON strings.
+    lines = content.split(b"\n")[:-1]
+    if "scope" in header:
+        yield _scope(header["scope"]), lines, 2
+        return
+    starts = [i for i, line in enumerate(lines) if line.endswith(_SCOPE_LINE)]
+    if lines and starts[:1] != [0]:
+        raise _invalid("it does not begin with a scope")
+    for start, end in pairwise([*starts, len(lines)]):
+        yield _scope(_object(lines[start], start + 2).get("scope")), lines[start + 1 : end], start + 3
+
+
+def _scope(value: object) -> Scope:
+    try:
+        if isinstance(value, Mapping):
+            return Scope(**value)
+    except (TypeError, MemwellError):
+        pass
+    raise _invalid("it names no scope")
+
+
+def _bundle(scope: Scope, lines: list[bytes], first: int) -> Bundle:
     rows: dict[str, list[Mapping[str, Any]]] = {"evidence": [], "memory": [], "tombstone": [], "receipt": []}
-    for number, row in _rows(content):
+    for number, line in enumerate(lines, first):
+        row = _object(line, number)
         kind = row.get("type")
         if kind not in rows:
             raise _invalid(f"line {number} is of the unknown type {kind!r}")
         rows[kind].append(row)
     return Bundle(
-        id=hashlib.sha256(content).hexdigest(),
-        scope=target,
-        evidence=_read_all(rows["evidence"], lambda row: evidence_from_dict(row, target)),
-        memories=_read_all(rows["memory"], lambda row: _memory(row, target)),
+        scope=scope,
+        evidence=_read_all(rows["evidence"], lambda row: evidence_from_dict(row, scope)),
+        memories=_read_all(rows["memory"], lambda row: _memory(row, scope)),
         dependencies={r["id"]: tuple(r["dependencies"]) for r in rows["evidence"] if r.get("dependencies")},
         formed=frozenset(row["id"] for row in rows["evidence"] if row.get("formed")),
         tombstones=_read_all(rows["tombstone"], tombstone_from_dict),
         receipts=_read_all(rows["receipt"], _receipt),
+        id=hashlib.sha256(b"".join(line + b"\n" for line in lines)).hexdigest(),
     )
 
 
@@ -167,7 +227,7 @@ def _unzipped(data: bytes, max_bytes: int) -> bytes:
     return b"".join(parts)
 
 
-def _checked_header(header: bytes, content: bytes) -> Scope:
+def _checked_header(header: bytes, content: bytes) -> Mapping[str, Any]:
     found = _object(header, 1)
     if found.get("format") != FORMAT or not isinstance(found.get("version"), int):
         raise _invalid("its first line is no header")
@@ -181,16 +241,9 @@ def _checked_header(header: bytes, content: bytes) -> Scope:
         raise _truncated()
     if hashlib.sha256(content).hexdigest() != found.get("sha256"):
         raise _invalid("its content does not match its hash")
-    try:
-        return Scope(**found["scope"])
-    except (KeyError, TypeError, MemwellError):
-        raise _invalid("its header names no scope") from None
-
-
-def _rows(content: bytes) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    # Only "\n" ends a line: other separators may stand unescaped inside JSON strings.
-    for number, line in enumerate(content.split(b"\n")[:-1], 2):
-        yield number, _object(line, number)
+    if "scope" not in found and not isinstance(found.get("scopes"), int):
+        raise _invalid("its header names no scope")
+    return found
 
 
 def _object(line: bytes, number: int) -> Mapping[str, Any]:

@@ -6,31 +6,34 @@ from collections.abc import Sequence
 
 from memwell.domain.memory import MemoryRecord, State
 from memwell.engine.fence import CLOSE, NOTICE, OPEN, harmless
-from memwell.engine.items import MemoryItem, RawItem
+from memwell.engine.items import MemoryItem, PendingCorrection, RawItem
 
 DEFAULT_TEXT_CHARS = 5_000
+_TITLES = ("Memories", "Profile", "Procedures")
+_CORRECTED = {"pending": "(a correction of this is under way)", "ambiguous": "(may be what a correction is about)"}
 
 
 def context_text(
-    memories: Sequence[MemoryItem],
-    profile: Sequence[MemoryItem],
-    procedures: Sequence[MemoryItem],
-    raw: Sequence[RawItem],
+    groups: tuple[Sequence[MemoryItem], Sequence[MemoryItem], Sequence[MemoryItem]],
     *,
+    pending: Sequence[PendingCorrection],
+    provisional: Sequence[RawItem],
+    raw: Sequence[RawItem],
     max_chars: int,
 ) -> str:
     """Sections of one line per item, in rank order; a line that does not fit is left out, a later one may.
 
     Args:
+        groups: memories, profile and procedures.
         max_chars: upper bound on the result's length, fence included.
 
     Returns:
         Empty text where nothing was found or nothing fits.
     """
     sections = [
-        ("Memories", [memory_line(item) for item in memories]),
-        ("Profile", [memory_line(item) for item in profile]),
-        ("Procedures", [memory_line(item) for item in procedures]),
+        *((title, [memory_line(item) for item in group]) for title, group in zip(_TITLES, groups, strict=True)),
+        ("Corrections under way", [_correction_line(item) for item in pending]),
+        ("Said lately, provisional", [_quote_line(item) for item in provisional]),
         ("Quotes", [_quote_line(item) for item in raw]),
     ]
     lines = [OPEN, NOTICE]
@@ -56,6 +59,8 @@ def memory_line(item: MemoryItem) -> str:
     memory = item.memory
     about = "" if memory.subject == "user" else f"[{harmless(memory.subject)}] "
     parts = [f"- {memory.memory_at:%Y-%m-%d}: {about}{harmless(memory.content)}"]
+    if item.correction_status is not None:
+        parts.append(_CORRECTED[item.correction_status])
     if memory.state is not State.CURRENT:
         parts.append(f"({memory.state})")
     if memory.valid_until is not None:
@@ -73,3 +78,8 @@ def _quote_line(item: RawItem) -> str:
     evidence = item.evidence
     speaker = harmless(evidence.name or evidence.speaker.value)
     return f"- {evidence.occurred_at:%Y-%m-%d} {speaker}: “{harmless(item.content)}”"
+
+
+def _correction_line(item: PendingCorrection) -> str:
+    before = f" (after “{harmless(item.preceding.text)}”)" if item.preceding else ""
+    return f"- {item.said_at:%Y-%m-%d}: “{harmless(item.text)}”{before}"

@@ -10,23 +10,23 @@ from typing import Any
 
 from memwell.domain.command import Command, Receipt
 from memwell.domain.decision import Action, Candidate
-from memwell.domain.evidence import Evidence, Speaker
-from memwell.domain.memory import MemoryRecord, Source, State
-from memwell.domain.plan import AddEvidence, AddMemory, MarkFormed, Operation, Plan, Retire
+from memwell.domain.evidence import AWAITING, CORRECTS, Evidence, Speaker, message_origin
+from memwell.domain.memory import MemoryRecord, Source, Span, State
+from memwell.domain.plan import AddEvidence, AddMemory, MarkFormed, Operation, Permit, Plan, Retire, Withdraw
 from memwell.domain.scope import Scope, checked_id
 from memwell.domain.text import checked_text
 from memwell.domain.validity import parse_time
 from memwell.engine.indexing import index_both
-from memwell.engine.ports import Clock, Embedder, Ids, Store
+from memwell.engine.ports import Clock, Embedder, Ids, Store, View
 from memwell.engine.reading import found
 from memwell.engine.versions import new_version
-from memwell.errors import InputError, NotCurrentError
+from memwell.engine.waiting import CORRECTABLE, READY, Waiting, place_of, waiting_corrections
+from memwell.errors import ErasedSourceError, InputError, NotCurrentError, PreconditionError
 
 _BY_HAND = ("user", "user")
 _REASON = "corrected by hand"
-# What may turn out never to have been true. What another version took over from is only retracted: its correction would
-# stand as current beside that version.
-_CORRECTABLE = (State.CURRENT, State.ENDED, State.ARCHIVED)
+DONE = "done"
+PENDING = "pending"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +34,42 @@ class CorrectionSource:
     """The message in which the user made the correction; the host may deliver it later, or have done so already.
 
     Attributes:
-        content: all of the message; ``quote``: the part that is the correction, which must stand in it once.
+        quote: the part that is the correction, which must stand in the message once.
+        content: all of the message; without it the correction waits until the message is there.
         at: when it was said; now where omitted.
         preceding: the assistant's turn before it.
     """
 
     message_id: str
     session_id: str
-    content: str
     quote: str
+    content: str | None = None
     at: str | datetime | None = None
     preceding: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What a correction did."""
+    """What a correction did.
+
+    Attributes:
+        memory_id: the new version; ``None`` while the correction waits for its message.
+        evidence_id: what the new version rests on, or the quote that waits.
+        status: ``"done"`` or ``"pending"``.
+    """
 
     receipt: Receipt
-    memory_id: str
+    memory_id: str | None
     evidence_id: str
+    status: str
 
     def to_dict(self) -> dict[str, Any]:
-        return {"receipt": self.receipt.to_dict(), "memory_id": self.memory_id, "evidence_id": self.evidence_id}
+        return {
+            "receipt": self.receipt.to_dict(),
+            "memory_id": self.memory_id,
+            "evidence_id": self.evidence_id,
+            "status": self.status,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,50 +107,114 @@ class Correcting:
         ids = (memory_ids,) if isinstance(memory_ids, str) else tuple(dict.fromkeys(memory_ids))
         if not ids:
             raise InputError("no memory is named", remedy="name the memories that are wrong")
-        given = _source(source)
+        given = _source(source, content)
         command_id = self.ids.new("cmd") if command_id is None else checked_id("command_id", command_id)
         asked = json.dumps([ids, content, given and asdict(given)], default=str, sort_keys=True)
         with self.store.view() as view:
             targets = [found(view, memory_id, scope, owner) for memory_id in ids]
-            where = targets[0].scope
-            command = Command(command_id, "correct", where.user_id, ids, asked, {})
-            known = view.traces(where).answered(command)
-        if known is not None:
-            return _done(known)
-        for memory in targets:
-            if memory.state not in _CORRECTABLE:
-                raise NotCurrentError(
-                    f"memory {memory.id} is {memory.state} and cannot be corrected",
-                    remedy="correct the version that took its place, or retract this one",
-                )
-        evidence, start, end = self._evidence(targets[0], content, given)
-        plan = self._plan(targets, evidence, start, end, command)
+            command = Command(command_id, "correct", targets[0].scope.user_id, ids, asked, {})
+            known = view.traces(targets[0].scope).answered(command)
+            if known is not None:
+                return _done(view, known)
+            for memory in targets:
+                if memory.state not in CORRECTABLE:
+                    raise NotCurrentError(
+                        f"memory {memory.id} is {memory.state} and cannot be corrected",
+                        remedy="correct the version that took its place, or retract this one",
+                    )
+            delivered = None if given is None else _delivered(view, targets[0].scope, given)
+        if given is not None and given.content is None:
+            if delivered is None:
+                return self._applied(self._wait(targets, given, command))
+            given = replace(given, content=delivered.content)
+        evidence, span = self._evidence(targets[0], content, given, delivered)
+        operations = (AddEvidence(evidence), *self._replacement(targets, evidence, span))
+        return self._applied(self._plan(targets[0].scope, operations, command, evidence, span))
+
+    def fulfil(self, scope: Scope) -> int:
+        """Carry out the corrections of ``scope`` whose message has come; returns how many.
+
+        Raises:
+            EmbeddingError: the embedder failed; what waits still waits.
+        """
+        done = 0
+        with self.store.view() as view:
+            ready = [one for one in waiting_corrections(view, scope) if one.reason == READY]
+        for one in ready:
+            try:
+                self.store.apply(self._fulfilment(one))
+            except (PreconditionError, ErasedSourceError):
+                continue  # what it is about has just changed; it shows why it still waits, or is gone
+            done += 1
+        return done
+
+    def _wait(self, targets: Sequence[MemoryRecord], source: CorrectionSource, command: Command) -> Plan:
+        """Keep the quote as what a message is expected to say; whatever it corrects takes it along when it goes."""
+        now = self.clock.now()
+        quote = Evidence(
+            id=self.ids.new("ev"),
+            scope=targets[0].scope,
+            origin=f"{AWAITING}{command.id}",
+            speaker=Speaker.USER,
+            content=source.quote,
+            occurred_at=now if source.at is None else parse_time("at", source.at),
+            recorded_at=now,
+            session_id=source.session_id,
+            message_id=source.message_id,
+            preceding=source.preceding,
+            metadata={CORRECTS: list(command.targets)},
+        )
+        operations = (AddEvidence(quote, command.targets), MarkFormed((quote.id,)))
+        details = {"status": PENDING, "evidence_id": quote.id}
+        return Plan(self.ids.new("plan"), quote.scope, now, operations, command=replace(command, details=details))
+
+    def _fulfilment(self, waiting: Waiting) -> Plan:
+        quote, message = waiting.quote, waiting.message
+        span = None if message is None else place_of(quote.content, message.content)
+        if message is None or span is None:
+            raise ValueError(f"correction {quote.id} is not ready")
+        ids = tuple(memory.id for memory in waiting.memories)
+        command = Command(self.ids.new("cmd"), "correct", quote.scope.user_id, ids, quote.id, {"fulfils": quote.id})
+        tighter = message.permissions.tightened(quote.permissions)
+        permits = [] if tighter == message.permissions else [Permit(message.id, tighter, message.permissions)]
+        replacement = self._replacement(waiting.memories, message, span)
+        return self._plan(quote.scope, (*replacement, Withdraw(quote.id), *permits), command, message, span)
+
+    def _plan(
+        self, scope: Scope, operations: tuple[Operation, ...], command: Command, evidence: Evidence, span: Span
+    ) -> Plan:
+        (memory_id,) = [one.memory.id for one in operations if isinstance(one, AddMemory)]
+        details = {"memory_id": memory_id, "evidence_id": evidence.id, "span": [span.start, span.end]}
+        command = replace(command, details={**command.details, **details})
+        return Plan(self.ids.new("plan"), scope, self.clock.now(), operations, command=command)
+
+    def _applied(self, plan: Plan) -> Correction:
         receipt = self.store.apply(plan).receipt
         if receipt is None:
             raise RuntimeError("a command left no receipt")
-        return _done(receipt)
+        with self.store.view() as view:
+            return _done(view, receipt)
 
     def _evidence(
-        self, memory: MemoryRecord, content: str | None, source: CorrectionSource | None
-    ) -> tuple[Evidence, int, int]:
+        self, memory: MemoryRecord, content: str | None, source: CorrectionSource | None, delivered: Evidence | None
+    ) -> tuple[Evidence, Span]:
         """The correction as evidence, and where in it the correction stands."""
         now = self.clock.now()
+        text = content if source is None else source.content
         evidence = Evidence(
             id=self.ids.new("ev"),
             scope=memory.scope,
             origin=f"correction:{self.ids.new('plan')}",
             speaker=Speaker.USER,
-            content=checked_text("content", content if source is None else source.content),
+            content=checked_text("content", text),
             occurred_at=now,
             recorded_at=now,
             session_id=memory.session_id,
         )
         if source is None:
-            return evidence, 0, len(evidence.content)
-        if content is not None and content != source.quote:
-            raise InputError("content and the quote of source differ", remedy="give one of them, or the same words")
-        start = source.content.find(source.quote) if source.quote.strip() else -1
-        if start < 0 or source.content.find(source.quote, start + 1) >= 0:
+            return evidence, Span(0, len(evidence.content))
+        span = place_of(source.quote, evidence.content)
+        if span is None:
             raise InputError(
                 f"the quote {source.quote[:40]!r} does not stand in the message exactly once",
                 remedy="quote more of the words around it",
@@ -145,28 +222,20 @@ class Correcting:
             )
         evidence = replace(
             evidence,
-            origin=f"message:{source.session_id}:{source.message_id}",
+            origin=message_origin(source.session_id, source.message_id),
             session_id=source.session_id,
             message_id=source.message_id,
             occurred_at=now if source.at is None else parse_time("at", source.at),
             preceding=source.preceding,
         )
-        return self._delivered(evidence), start, start + len(source.quote)
+        return evidence if delivered is None else _as_known(evidence, delivered), span
 
-    def _delivered(self, evidence: Evidence) -> Evidence:
-        """The message as the host delivered it before, where it did; its time holds."""
-        with self.store.view() as view:
-            known = view.evidence_by_origin(evidence.scope, [evidence.origin]).get(evidence.origin)
-        return evidence if known is None else _as_known(evidence, known)
-
-    def _plan(
-        self, targets: Sequence[MemoryRecord], evidence: Evidence, start: int, end: int, command: Command
-    ) -> Plan:
-        now = evidence.recorded_at
+    def _replacement(self, targets: Sequence[MemoryRecord], evidence: Evidence, span: Span) -> tuple[Operation, ...]:
+        """The new version, and the end of those that were wrong."""
         first = targets[0]
         candidate = Candidate(
-            sources=(Source(evidence.id, start, end, evidence.occurred_at),),
-            content=evidence.content[start:end],
+            sources=(Source(evidence.id, span.start, span.end, evidence.occurred_at),),
+            content=evidence.content[span.start : span.end],
             kind=first.kind,
             said_at=evidence.occurred_at,
             subject=first.subject,
@@ -182,38 +251,65 @@ class Correcting:
             confidence=1.0,
             reason=_REASON,
             makers=_BY_HAND,
-            now=now,
+            now=self.clock.now(),
         )
         successor = replace(successor, boundary=first.boundary)
         # The rest of a message that says more than the correction is left to be formed as ever.
-        marks: list[Operation] = [MarkFormed((evidence.id,))] if end - start == len(evidence.content) else []
-        operations: tuple[Operation, ...] = (
-            AddEvidence(evidence),
+        whole = span.end - span.start == len(evidence.content)
+        return (
             AddMemory(successor),
             *(Retire(memory.id, memory.revision, State.RETRACTED, "correct") for memory in targets),
             *index_both(self.embedder, evidence, successor),
-            *marks,
+            *([MarkFormed((evidence.id,))] if whole else []),
         )
-        details = {"memory_id": successor.id, "evidence_id": evidence.id, "span": [start, end]}
-        return Plan(self.ids.new("plan"), first.scope, now, operations, command=replace(command, details=details))
+
+
+def _delivered(view: View, scope: Scope, source: CorrectionSource) -> Evidence | None:
+    """The message as the host delivered it before, where it did."""
+    origin = message_origin(source.session_id, source.message_id)
+    return view.evidence_by_origin(scope, [origin]).get(origin)
 
 
 def _as_known(evidence: Evidence, known: Evidence) -> Evidence:
+    """``evidence`` under the id and with the time of the message that is there; the tighter permissions hold."""
     permissions = known.permissions.tightened(evidence.permissions)
     return replace(evidence, id=known.id, occurred_at=known.occurred_at, permissions=permissions)
 
 
-def _source(value: CorrectionSource | Mapping[str, Any] | None) -> CorrectionSource | None:
-    if value is None or isinstance(value, CorrectionSource):
-        return value
+def _source(value: CorrectionSource | Mapping[str, Any] | None, content: str | None) -> CorrectionSource | None:
+    if value is None:
+        return None
     try:
-        return CorrectionSource(**value)
+        source = value if isinstance(value, CorrectionSource) else CorrectionSource(**value)
     except TypeError as error:
         raise InputError(
             f"source cannot be used: {error}",
-            remedy="give message_id, session_id, content and quote, and at and preceding where known",
+            remedy="give message_id, session_id and quote, and content, at and preceding where known",
         ) from None
+    checked_id("message_id", source.message_id)
+    checked_id("session_id", source.session_id)
+    checked_text("quote", source.quote)
+    if content is not None and content != source.quote:
+        raise InputError("content and the quote of source differ", remedy="give one of them, or the same words")
+    return source
 
 
-def _done(receipt: Receipt) -> Correction:
-    return Correction(receipt, receipt.details["memory_id"], receipt.details["evidence_id"])
+def _done(view: View, receipt: Receipt) -> Correction:
+    """The correction of ``receipt`` as it stands now: one that waited may be done by now."""
+    details = receipt.details
+    if details.get("status") != PENDING:
+        return Correction(receipt, details["memory_id"], details["evidence_id"], DONE)
+    key = details["evidence_id"]
+    quote = view.evidence([key]).get(key)
+    records = view.memories(receipt.targets).values()
+    corrected = view.memories(other for record in records for other in record.links.corrected_by)
+    sources = view.evidence(source.evidence_id for memory in corrected.values() for source in memory.sources)
+    for memory in corrected.values():
+        message = sources[memory.sources[0].evidence_id] if memory.sources else None
+        if message is not None and quote is not None and _same_message(message, quote):
+            return Correction(receipt, memory.id, message.id, DONE)
+    return Correction(receipt, None, key, PENDING)
+
+
+def _same_message(record: Evidence, other: Evidence) -> bool:
+    return (record.session_id, record.message_id) == (other.session_id, other.message_id)

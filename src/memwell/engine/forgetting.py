@@ -17,6 +17,7 @@ from memwell.engine.cascade import Selection, cascade
 from memwell.engine.erasure import clean, erasing
 from memwell.engine.forget_scope import Item, count_of, items_of, named, read_token, token_of
 from memwell.engine.ports import Clock, Embedder, Ids, Store, View
+from memwell.engine.progress import Progress, no_progress
 from memwell.errors import (
     ErasedSourceError,
     ForgetScopeError,
@@ -106,12 +107,20 @@ class Forgetting:
         }
         return Preview(token_of(scope, selection, doomed), items_of(doomed), counts)
 
-    def forget(self, token: str, command_id: str | None, scope: Scope | None, owner: tuple[str, str]) -> Forgotten:
+    def forget(
+        self,
+        token: str,
+        command_id: str | None,
+        scope: Scope | None,
+        owner: tuple[str, str],
+        progress: Progress = no_progress,
+    ) -> Forgotten:
         """Erase what the preview of ``token`` showed: all of it in one transaction, or nothing.
 
         Args:
             command_id: the same id and token give the first receipt again; a new one is made where omitted.
             scope: the scope that the token must be of, or ``None`` for any of ``owner``.
+            progress: told of the two steps: erasing, and cleaning the files.
 
         Raises:
             InputError: no token (``forget_scope_required``).
@@ -128,10 +137,12 @@ class Forgetting:
         command = Command(command_id, "forget", found.user_id, named(selection), token, {})
         with self.store.view() as view:
             known = view.traces(found).answered(command)
-        if known is not None:
-            return Forgotten(known, self._clean(), replayed=True)
-        receipt = self._erase(found, selection, token, command)
-        return Forgotten(receipt, self._clean())
+        progress(0, 2, "erasing")
+        receipt = self._erase(found, selection, token, command) if known is None else known
+        progress(1, 2, "cleaning the files")
+        forgotten = Forgotten(receipt, self._clean(), replayed=known is not None)
+        progress(2, 2, "")
+        return forgotten
 
     def clean(self) -> str:
         """Remove what erasing left in logs and indexes: ``complete``, or ``pending`` while an old reader holds it."""
@@ -160,10 +171,7 @@ class Forgetting:
             epoch = view.epoch(scope)
             doomed = cascade(view, scope, selection)
             if token_of(scope, selection, doomed) != token:
-                raise ForgetScopeError(
-                    "what would be forgotten is no longer what the preview showed",
-                    remedy="preview again, look at it, and pass the new token with a new command_id",
-                )
+                raise _changed(view, scope, selection)
             forming = set(view.traces(scope).forming(now - FORMATION_TIME)) - doomed.evidence.keys()
         if forming:
             raise FormationInProgressError(
@@ -184,6 +192,24 @@ class Forgetting:
         if receipt is None:
             raise RuntimeError("a command left no receipt")
         return receipt
+
+
+def _changed(view: View, scope: Scope, selection: Selection) -> ForgetScopeError:
+    """Says which receipt proves it where all that was named has been forgotten already."""
+    targets = set(named(selection))
+    traces = view.traces(scope)
+    gone = targets and targets <= {stone.record_id for stone in traces.tombstones() if stone.spans is None}
+    done = [one.receipt for one in traces.receipts() if one.receipt.operation == "forget"] if gone else []
+    for receipt in sorted(done, key=lambda receipt: receipt.seq):
+        if targets <= {key for ids in receipt.changed.values() for key in ids}:
+            return ForgetScopeError(
+                f"this was forgotten before, by command {receipt.command_id}",
+                remedy="nothing is left to do; that command's receipt proves it",
+            )
+    return ForgetScopeError(
+        "what would be forgotten is no longer what the preview showed",
+        remedy="preview again, look at it, and pass the new token with a new command_id",
+    )
 
 
 def _with_query(view: View, scope: Scope, selection: Selection, query: str) -> Selection:

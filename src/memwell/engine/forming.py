@@ -10,6 +10,7 @@ from itertools import groupby
 from memwell.domain.decision import Candidate, Decision
 from memwell.domain.evidence import Evidence, EvidenceStatus, Speaker, Target
 from memwell.domain.jobs import Job
+from memwell.domain.memory import Source
 from memwell.domain.plan import FinishJob, IndexRecord, MarkFormed, Operation, Plan, Request, Unit
 from memwell.domain.rights import interpretable
 from memwell.domain.scope import Scope
@@ -139,12 +140,15 @@ class Forming:
                 return _Extracted((), (), (), resent=bool(done))
             limit = len(evidence) + 2 * CONTEXT_TURNS
             before = view.recent(material.scope, material.session_id, before=fresh[0].occurred_at, limit=limit)
+            corrections = view.traces(material.scope).citing(record.id for record in fresh)
         # What was stored later is left out, so that another attempt asks the same and finds the answer it has.
         context = [record for record in before if record.id < fresh[0].id and _tells(record)]
         turns = tuple(self._turn(record) for record in fresh)
         extraction = self.extractor.extract(turns, context[-CONTEXT_TURNS:])
-        candidates = tuple(compile_candidates(turns, extraction.proposals))
-        return _Extracted(turns, candidates, extraction.passed, resent=bool(done))
+        candidates = compile_candidates(turns, extraction.proposals)
+        taken = [source for memory in corrections for source in memory.sources]
+        left = tuple(candidate for candidate in candidates if not any(_overlaps(candidate, other) for other in taken))
+        return _Extracted(turns, left, extraction.passed, resent=bool(done))
 
     def _turn(self, record: Evidence) -> Turn:
         spans = sentences(record.content, self.abbreviations)
@@ -271,6 +275,14 @@ class Forming:
             verdicts[i] = verdict
         # Too few or too many are left standing, for ``settle`` to refuse.
         return [verdict for verdict in (*verdicts, *judged[len(left) :]) if verdict is not None]
+
+
+def _overlaps(candidate: Candidate, taken: Source) -> bool:
+    """Whether ``candidate`` would say again what a correction has taken from the message already."""
+    return any(
+        source.evidence_id == taken.evidence_id and source.start < taken.end and taken.start < source.end
+        for source in candidate.sources
+    )
 
 
 def _tells(record: Evidence) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from memwell.domain.evidence import Evidence, Permissions, Speaker, default_permissions
+from memwell.domain.evidence import Evidence, Permissions, Speaker, default_permissions, message_origin
 from memwell.domain.plan import Request
 from memwell.domain.scope import Scope, checked_id
 from memwell.domain.text import checked_text
@@ -64,7 +64,7 @@ def record_of(
 ) -> Evidence:
     """The evidence that a message becomes. Its origin is its own id, or else its place in the request or write."""
     if message.message_id is not None:
-        origin = f"message:{session_id}:{message.message_id}"
+        origin = message_origin(session_id, message.message_id)
     elif request is not None:
         origin = f"request:{request.id}:{number}"
     else:

@@ -39,6 +39,39 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
+class PendingCorrection:
+    """Words that correct something and have not taken effect yet.
+
+    Attributes:
+        reason: ``forming`` where they wait for their memory to be formed, else see ``waiting.Waiting``.
+        correction_status: ``pending``, or ``ambiguous`` where it is not certain which memory they correct.
+        memory_ids: what they correct; what they may correct where that is ambiguous.
+        preceding: the words before them that they correct, where those are certain.
+    """
+
+    evidence_id: str
+    session_id: str
+    said_at: datetime
+    text: str
+    reason: str
+    correction_status: str
+    memory_ids: tuple[str, ...]
+    preceding: Quote | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "evidence_id": self.evidence_id,
+            "session_id": self.session_id,
+            "said_at": self.said_at.isoformat(),
+            "text": self.text,
+            "reason": self.reason,
+            "correction_status": self.correction_status,
+            "memory_ids": list(self.memory_ids),
+            "preceding": self.preceding and self.preceding.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryItem:
     """One found memory with its provenance and one hop of relations.
 
@@ -46,6 +79,7 @@ class MemoryItem:
         score: rank score within its group, 0..1; not comparable across groups.
         previous: what it superseded, and older reports behind it.
         conflicts: other standing memories that contradict it.
+        correction_status: ``pending`` or ``ambiguous`` where ``SearchResult.pending`` holds what may correct it.
     """
 
     memory: MemoryRecord
@@ -53,6 +87,7 @@ class MemoryItem:
     quotes: tuple[Quote, ...]
     previous: tuple[MemoryRecord, ...] = ()
     conflicts: tuple[MemoryRecord, ...] = ()
+    correction_status: str | None = None
 
     @property
     def id(self) -> str:
@@ -81,6 +116,7 @@ class MemoryItem:
             "quotes": [quote.to_dict() for quote in self.quotes],
             "previous": [memory.to_dict() for memory in self.previous],
             "conflicts": [memory.to_dict() for memory in self.conflicts],
+            "correction_status": self.correction_status,
         }
 
 

@@ -124,8 +124,10 @@ class Observing:
 
     def _known(self, evidence: Evidence) -> Evidence | None:
         """The newest version that is stored, if ``evidence`` may follow it or is the same."""
+        key = evidence.metadata[SOURCE_KEY]
         with self.store.view() as view:
-            found = view.traces(evidence.scope).observed(evidence.metadata[SOURCE_KEY])
+            found = view.traces(evidence.scope).originating(observed_prefix(key))
+        found = [record for record in found if record.metadata.get(SOURCE_KEY) == key]
         if not found:
             return None
         newest = max(found, key=lambda record: int(record.metadata[VERSION]))

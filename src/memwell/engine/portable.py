@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,24 @@ from memwell.domain.evidence import Target
 from memwell.domain.plan import AddEvidence, Bury, MarkFormed, Operation, Plan
 from memwell.domain.rights import readable, sendable
 from memwell.domain.scope import Scope
-from memwell.engine.bundle import Bundle, pack, unpack
+from memwell.engine.bundle import Bundle, Contents, pack, pack_store, unpack
 from memwell.engine.erasure import clean, erasing
 from memwell.engine.fates import Fates, fates, linked_within
-from memwell.engine.ports import Clock, Embedder, Ids, Store
+from memwell.engine.ports import Clock, Embedder, Ids, Store, View
+from memwell.engine.progress import Progress, no_progress
 from memwell.errors import BundleError, PreconditionError, StaleImportError
+
+COUNTS = ("added", "known", "erased", "forgotten", "tombstones", "receipts")
+
+
+@dataclass(frozen=True, slots=True)
+class ScopePlan:
+    """What taking in a bundle would do to one scope; see ``ImportPlan``."""
+
+    bundle: Bundle
+    hash: str
+    counts: Mapping[str, int]
+    warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,25 +37,36 @@ class ImportPlan:
     """What taking in a bundle would do.
 
     Attributes:
-        hash: names exactly this; applying it is refused where the store has changed since.
-        counts: by what happens: ``added``, ``known`` (there already), ``erased`` (kept out by a tombstone),
-            ``forgotten`` (records of this store that a tombstone of the bundle erases), ``tombstones``, ``receipts``.
-        warnings: what a reader should know, in words.
+        scopes: scope by scope.
+        notes: what a reader should know beside what the plan does.
     """
 
-    bundle: Bundle
-    hash: str
-    counts: Mapping[str, int]
-    warnings: tuple[str, ...]
+    scopes: tuple[ScopePlan, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def hash(self) -> str:
+        """Names exactly this; applying it is refused where the store has changed since."""
+        hashes = [part.hash for part in self.scopes]
+        return hashes[0] if len(hashes) == 1 else hashlib.sha256("\n".join(hashes).encode()).hexdigest()
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Numbers by what happens.
+
+        ``added``, ``known`` (there already), ``erased`` (kept out by a tombstone), ``forgotten`` (records of this store
+        that a tombstone of the bundle erases), ``tombstones``, ``receipts``.
+        """
+        return {name: sum(part.counts[name] for part in self.scopes) for name in COUNTS}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader should know, in words."""
+        return (*self.notes, *(warning for part in self.scopes for warning in part.warnings))
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "bundle": self.bundle.id,
-            "scope": self.bundle.scope.to_dict(),
-            "hash": self.hash,
-            "counts": dict(self.counts),
-            "warnings": list(self.warnings),
-        }
+        parts = [{"bundle": part.bundle.id, "scope": part.bundle.scope.to_dict()} for part in self.scopes]
+        return {"scopes": parts, "hash": self.hash, "counts": dict(self.counts), "warnings": list(self.warnings)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,68 +96,103 @@ class Portable:
             target: leave out what may not be read there; ``None``: everything, for a backup or its owner.
         """
         with self.store.view() as view:
-            traces = view.traces(scope)
-            evidence = {r.id: r for r in traces.evidence() if target is None or sendable(r, target)}
-            memories = [m for m in traces.memories() if target is None or readable(m, evidence, target)]
-            kept = {*evidence, *(memory.id for memory in memories)}
-            dependencies = {
-                key: tuple(other for other in others if other in kept)
-                for key, others in traces.dependencies().items()
-                if key in evidence
-            }
-            return pack(
-                scope,
-                evidence.values(),
-                [(linked_within(memory, kept), view.transitions(memory.id)) for memory in memories],
-                dependencies,
-                traces.formed(),
-                traces.tombstones(),
-                traces.receipts(),
-            )
+            return pack(_contents(view, scope, target))
+
+    def export_store(self, target: Target | None = None, progress: Progress = no_progress) -> bytes:
+        """The bundle of every scope of the store, of one snapshot; the same content gives the same bytes."""
+
+        def contents(view: View, scopes: Sequence[Scope]) -> Iterator[Contents]:
+            for number, scope in enumerate(scopes):
+                progress(number, len(scopes), scope.user_id)
+                yield _contents(view, scope, target)
+
+        with self.store.view() as view:
+            return pack_store(contents(view, view.scopes()))
 
     def plan(self, data: bytes, scope: Scope | None, owner: tuple[str, str]) -> ImportPlan:
         """What taking in the bundle of these bytes would do; nothing is changed.
 
         Args:
-            scope: where it goes; ``None`` for the scope that it names. Another user than it names renames its subject.
-            owner: application and agent that the bundle is taken into.
+            scope: where it goes; ``None`` for where it was. Another user than it names renames its subject.
+            owner: application and agent that the bundle of one scope is taken into.
 
         Raises:
             BundleError: it cannot be read, or an id of it stands for another record here (``bundle_conflict``).
         """
-        bundle = unpack(data, scope=scope)
-        if (bundle.scope.app_id, bundle.scope.agent_id) != owner:
+        bundles = unpack(data, scope=scope)
+        if len(bundles) == 1 and (bundles[0].scope.app_id, bundles[0].scope.agent_id) != owner:
+            named = bundles[0].scope
             raise BundleError(
-                f"the bundle is of application {bundle.scope.app_id!r} and agent {bundle.scope.agent_id!r}",
+                f"the bundle is of application {named.app_id!r} and agent {named.agent_id!r}",
                 remedy="open the store with those, or name the user that it shall go to",
             )
         with self.store.view() as view:
-            return _planned(bundle, fates(view, bundle))
+            return ImportPlan(tuple(_planned(bundle, fates(view, bundle)) for bundle in bundles))
 
-    def apply(self, plan: ImportPlan) -> Imported:
-        """Do what ``plan`` says, in one transaction; a second time it does nothing.
+    def apply(self, plan: ImportPlan, progress: Progress = no_progress) -> Imported:
+        """Do what ``plan`` says, each scope in one transaction; a second time it does nothing.
 
         Raises:
-            StaleImportError: the store has changed since (``portable_plan_stale``).
+            StaleImportError: the store has changed since (``portable_plan_stale``); where it had before the first
+                scope, nothing was done.
         """
-        scope = plan.bundle.scope
+        if len(plan.scopes) > 1:
+            with self.store.view() as view:
+                if any(_moved(part, fates(view, part.bundle)) for part in plan.scopes):
+                    raise _stale()
+        replayed = True
+        for number, part in enumerate(plan.scopes):
+            progress(number, len(plan.scopes), part.bundle.scope.user_id)
+            replayed = self._take_in(part) and replayed
+        if not replayed:
+            clean(self.store, self.embedder)
+        return Imported(plan.counts, replayed)
+
+    def _take_in(self, part: ScopePlan) -> bool:
+        """Take in one scope; whether it had been done before."""
+        scope = part.bundle.scope
         with self.store.lock_scope(scope) as lock:
             with self.store.view() as view:
                 epoch = view.epoch(scope)
-                found = fates(view, plan.bundle)
-            if found.nothing_to_do and found.erased == plan.counts["erased"]:
-                return Imported(plan.counts, replayed=True)
-            if _planned(plan.bundle, found).hash != plan.hash:
+                found = fates(view, part.bundle)
+            if _moved(part, found):
                 raise _stale()
-            operations = (*erasing(found.doomed, self.embedder), *_operations(plan.bundle, found))
+            if found.nothing_to_do:
+                return True
+            operations = (*erasing(found.doomed, self.embedder), *_operations(part.bundle, found))
             try:
                 self.store.apply(
                     Plan(self.ids.new("plan"), scope, self.clock.now(), operations, expected_epoch=epoch, lock=lock)
                 )
             except PreconditionError:
                 raise _stale() from None
-        clean(self.store, self.embedder)
-        return Imported(plan.counts, replayed=False)
+        return False
+
+
+def _moved(part: ScopePlan, found: Fates) -> bool:
+    """Whether the store is neither as it was when ``part`` was planned nor as ``part`` leaves it."""
+    done = found.nothing_to_do and found.erased == part.counts["erased"]
+    return not done and _planned(part.bundle, found).hash != part.hash
+
+
+def _contents(view: View, scope: Scope, target: Target | None) -> Contents:
+    traces = view.traces(scope)
+    evidence = {r.id: r for r in traces.evidence() if target is None or sendable(r, target)}
+    memories = [m for m in traces.memories() if target is None or readable(m, evidence, target)]
+    kept = {*evidence, *(memory.id for memory in memories)}
+    return Contents(
+        scope=scope,
+        evidence=tuple(evidence.values()),
+        memories=tuple((linked_within(memory, kept), view.transitions(memory.id)) for memory in memories),
+        dependencies={
+            key: tuple(other for other in others if other in kept)
+            for key, others in traces.dependencies().items()
+            if key in evidence
+        },
+        formed=traces.formed(),
+        tombstones=tuple(traces.tombstones()),
+        receipts=tuple(traces.receipts()),
+    )
 
 
 def _operations(bundle: Bundle, found: Fates) -> tuple[Operation, ...]:
@@ -152,7 +211,7 @@ def _operations(bundle: Bundle, found: Fates) -> tuple[Operation, ...]:
     )
 
 
-def _planned(bundle: Bundle, found: Fates) -> ImportPlan:
+def _planned(bundle: Bundle, found: Fates) -> ScopePlan:
     doomed = found.doomed
     counts = {
         "added": len(found.evidence) + len(found.memories),
@@ -182,7 +241,7 @@ def _planned(bundle: Bundle, found: Fates) -> ImportPlan:
     if found.permits:
         warnings.append(f"{len(found.permits)} sources get the tighter permissions of the bundle")
     digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
-    return ImportPlan(bundle, digest, counts, tuple(warnings))
+    return ScopePlan(bundle, digest, counts, tuple(warnings))
 
 
 def _stale() -> StaleImportError:

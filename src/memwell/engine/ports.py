@@ -42,6 +42,9 @@ class Ids(Protocol):
 class View(Protocol):
     """One consistent, read-only snapshot of a store."""
 
+    def scopes(self) -> list[Scope]:
+        """Every scope of which anything is kept, if only tombstones, by application, user and agent."""
+
     def epoch(self, scope: Scope) -> int:
         """Epoch of the scope; 0 before its first memory."""
 

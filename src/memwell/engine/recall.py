@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -18,6 +18,7 @@ from memwell.domain.scope import Scope
 from memwell.domain.text import checked_text, query_terms, terms
 from memwell.engine.calls import OUTAGES, Errand, on_behalf
 from memwell.engine.items import MemoryItem, RawItem
+from memwell.engine.pending import pending_corrections, statuses
 from memwell.engine.ports import AnswerCalibrated, Clock, Embedder, Matrix, Question, QuestionReader, Store, View
 from memwell.engine.provisional import provisional
 from memwell.engine.queries import PoolEntry, PoolQuery
@@ -70,6 +71,7 @@ class Recall:
 
     Args:
         weights: what each signal weighs.
+        corrects: whether a message says that something was wrong.
     """
 
     store: Store
@@ -77,6 +79,7 @@ class Recall:
     reader: QuestionReader
     clock: Clock
     weights: Weights
+    corrects: Callable[[str], bool]
 
     def search(
         self,
@@ -117,15 +120,19 @@ class Recall:
                 found = looker.memories(limits.profile + len(shown), turns, PROFILE_KINDS)
                 own = [item for item in found if item.id not in shown and item.memory.subject == "user"]
                 profile = tuple(own[: limits.profile])
+            pending = pending_corrections(view, scope, lens, self.corrects)
+            status = statuses(pending)
+            procedures = looker.memories(limits.procedures, turns, frozenset({Kind.PROCEDURE}))
             return SearchResult(
                 question=query,
                 target=target,
-                memories=memories,
-                profile=profile,
-                procedures=looker.memories(limits.procedures, turns, frozenset({Kind.PROCEDURE})),
+                memories=_marked(memories, status),
+                profile=_marked(profile, status),
+                procedures=_marked(procedures, status),
                 raw=looker.raw(limits.raw, turns),
                 degraded=degraded,
                 provisional=provisional(view, scope, lens, question.terms),
+                pending=pending,
             )
 
     def _vector(self, scope: Scope, query: str) -> tuple[Matrix | None, str | None]:
@@ -144,6 +151,12 @@ class Recall:
                 raise
             return None, error.code
         return checked(np.asarray(row)[None], self.embedder.dimensions, 1)[0], None
+
+
+def _marked(items: tuple[MemoryItem, ...], status: Mapping[str, str]) -> tuple[MemoryItem, ...]:
+    if not status:
+        return items
+    return tuple(replace(item, correction_status=status.get(item.id)) for item in items)
 
 
 @dataclass(frozen=True, slots=True)

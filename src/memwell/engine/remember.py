@@ -12,6 +12,7 @@ from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.jobs import Job, JobState
 from memwell.domain.plan import AddEvidence, AddJob, Plan, Request
 from memwell.domain.scope import Scope, checked_id
+from memwell.engine.correcting import Correcting
 from memwell.engine.forming import Forming, Material
 from memwell.engine.intake import Incoming, Messages, input_hash, read_messages, record_of
 from memwell.engine.jobs import Jobs
@@ -40,6 +41,7 @@ class Remember:
     store: Store
     forming: Forming
     jobs: Jobs
+    correcting: Correcting
     clock: Clock
     ids: Ids
     durable: bool = False
@@ -82,6 +84,7 @@ class Remember:
                 return first
         with watch.step("evidence"):
             evidence, job = self._keep(scope, session_id, incoming, request, wait, tuple(dict.fromkeys(dependencies)))
+            self.correcting.fulfil(scope)
         if job is None:
             result = self.forming.form(Material(scope, session_id, evidence, request), watch)
         elif wait and (held := self.store.queue.claim_one(job.id, self.jobs.owner())) is not None:
@@ -102,6 +105,10 @@ class Remember:
             The errors of ``add``; what was formed before stays formed.
         """
         done = 0
+        with self.store.view() as view:
+            scopes = view.scopes()
+        for scope in scopes:
+            self.correcting.fulfil(scope)
         queue = self.store.queue
         self.jobs.release()
         for waiting_job in queue.jobs((JobState.WAITING, JobState.DEAD), _OPEN_JOBS):

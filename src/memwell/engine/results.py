@@ -10,7 +10,7 @@ from memwell.domain.decision import Decision
 from memwell.domain.evidence import Evidence, Target
 from memwell.domain.memory import MemoryRecord, Transition
 from memwell.engine.compose import DEFAULT_TEXT_CHARS, context_text
-from memwell.engine.items import MemoryItem, Quote, RawItem
+from memwell.engine.items import MemoryItem, PendingCorrection, Quote, RawItem
 from memwell.errors import InputError
 
 
@@ -84,6 +84,7 @@ class SearchResult:
         procedures: experiences, only with ``procedure_limit``.
         raw: verbatim evidence, only with ``raw_limit``.
         provisional: what was said of late and waits to be formed; empty where nothing waits.
+        pending: corrections that have not taken effect yet; ``correction_status`` marks the memories they are about.
         degraded: code of the trouble because of which only keywords were searched; ``None`` where there was none.
         dependencies: ids of every memory and evidence record used.
     """
@@ -96,6 +97,7 @@ class SearchResult:
     raw: tuple[RawItem, ...] = ()
     provisional: tuple[RawItem, ...] = ()
     degraded: str | None = None
+    pending: tuple[PendingCorrection, ...] = ()
 
     @property
     def dependencies(self) -> tuple[str, ...]:
@@ -105,15 +107,22 @@ class SearchResult:
                 ids[memory.id] = None
                 ids.update((source.evidence_id, None) for source in memory.sources)
         ids.update((item.id, None) for item in (*self.raw, *self.provisional))
+        ids.update((item.evidence_id, None) for item in self.pending)
         return tuple(ids)
 
     def text(self, max_chars: int = DEFAULT_TEXT_CHARS) -> str:
         """Context for a prompt: sectioned, dated, fenced as data, at most ``max_chars`` characters; deterministic."""
         if not isinstance(max_chars, int) or max_chars < 0:
             raise InputError(f"max_chars is {max_chars!r}", remedy="give the number of characters that fit, 0 or more")
-        shown = {item.id for item in self.provisional}
-        quotes = (*self.provisional, *(item for item in self.raw if item.id not in shown))
-        return context_text(self.memories, self.profile, self.procedures, quotes, max_chars=max_chars)
+        waiting = {item.id for item in self.provisional}
+        quoted = waiting | {item.evidence_id for item in self.pending}
+        return context_text(
+            (self.memories, self.profile, self.procedures),
+            pending=[item for item in self.pending if item.evidence_id not in waiting],
+            provisional=self.provisional,
+            raw=[item for item in self.raw if item.id not in quoted],
+            max_chars=max_chars,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -124,6 +133,7 @@ class SearchResult:
             "procedures": [item.to_dict() for item in self.procedures],
             "raw": [item.to_dict() for item in self.raw],
             "provisional": [item.to_dict() for item in self.provisional],
+            "pending": [item.to_dict() for item in self.pending],
             "degraded": self.degraded,
             "dependencies": list(self.dependencies),
         }

@@ -22,8 +22,8 @@ class Traces(Protocol):
     def memories(self) -> list[MemoryRecord]:
         """All memories of the scope, in the order they were stored."""
 
-    def observed(self, source_key: str) -> list[Evidence]:
-        """Observations of that source, withdrawn ones too."""
+    def originating(self, prefix: str) -> list[Evidence]:
+        """Evidence whose origin begins with ``prefix``, withdrawn evidence too."""
 
     def citing(self, evidence_ids: Iterable[str]) -> list[MemoryRecord]:
         """Memories that rest on any of this evidence."""

@@ -9,6 +9,8 @@ from memwell.domain.decision import Action, Candidate
 from memwell.domain.memory import Formation, Links, MemoryRecord, Polarity, State
 from memwell.domain.scope import Scope
 
+_TAKES_OVER = (Action.OVERRIDE, Action.NEGATE, Action.CORRECT, Action.HISTORICAL)
+
 
 def new_version(
     *,
@@ -65,6 +67,8 @@ def new_version(
         formed_by=candidate.formed_by,
         session_id=candidate.session_id,
         links=_links(action, ids),
+        # Whoever muted what it takes over from does not want to be told of it in new words either.
+        muted_at=now if action in _TAKES_OVER and any(target.muted_at for target in targets) else None,
     )
 
 

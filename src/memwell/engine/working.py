@@ -286,7 +286,7 @@ class WorkingSet:
     def _pool(self, vector: Matrix, positions: Sequence[int] = ()) -> dict[str, PoolEntry]:
         """The heads that stand, nearest to ``vector`` and at ``positions``."""
         limit = CANDIDATE_LIMIT + len(self._retired)
-        query = PoolQuery(Lens(now=self.now), limit, self.model, vector, positions=positions)
+        query = PoolQuery(Lens(now=self.now, include_muted=True), limit, self.model, vector, positions=positions)
         pool = self.view.pool(self.scope, Unit.MEMORY, query)
         return {entry.record_id: entry for entry in pool if entry.record_id not in self._retired}
 

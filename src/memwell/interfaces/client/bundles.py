@@ -9,11 +9,13 @@ from typing import Any
 
 import httpx
 
+from memwell.engine.bundle import unpack
 from memwell.engine.portable import Imported
 from memwell.errors import InputError
 from memwell.interfaces.client.calls import Owner, read, requested
+from memwell.interfaces.python.files import check_replaceable, write_whole
 
-BUNDLE_TYPE = "application/octet-stream"
+_BUNDLE_TYPE = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +38,15 @@ class SentPlan:
         return dict(self.shown)
 
 
-def export(http: httpx.Client, owner: Owner, file: Path, target: str | None) -> int:
-    """Write the bundle of ``owner`` to ``file`` and return its size.
+def export(http: httpx.Client, query: Mapping[str, str | None], file: Path) -> int:
+    """Write the bundle that ``query`` asks for to ``file`` and return its size.
 
     Raises:
         InputError: the file is there, and is no bundle, or cannot be written.
     """
-    query = {**owner.parts, **({} if target is None else {"target": target})}
-    data = read(requested(http, "GET", "/v1/bundles", params=query), lambda answer: answer.content)
-    check_replaceable(file)
+    given = {name: value for name, value in query.items() if value is not None}
+    data = read(requested(http, "GET", "/v1/bundles", params=given), lambda answer: answer.content)
+    check_replaceable(file, lambda found: bool(unpack(found)), "bundle")
     write_whole(file, data)
     return len(data)
 
@@ -70,4 +72,4 @@ def apply(http: httpx.Client, plan: SentPlan) -> Imported:
 
 
 def _sent(http: httpx.Client, path: str, data: bytes, query: Mapping[str, str]) -> httpx.Response:
-    return requested(http, "POST", path, params=query, content=data, headers={"Content-Type": BUNDLE_TYPE})
+    return requested(http, "POST", path, params=query, content=data, headers={"Content-Type": _BUNDLE_TYPE})

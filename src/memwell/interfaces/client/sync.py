@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import copy
 import functools
+import os
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
-from typing import Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+from typing import Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 import httpx
 
+from memwell.engine.portable import Imported
+from memwell.interfaces.client import bundles
+from memwell.interfaces.client.bundles import SentPlan
 from memwell.interfaces.client.calls import (
     CONNECT_RETRIES,
     TIMEOUT_SECONDS,
     Owner,
+    requested,
     settings,
-    unreachable,
     value_of,
     wanted,
 )
+from memwell.interfaces.python.jobs import Jobs
 from memwell.interfaces.python.memory import Memory
 
 T = TypeVar("T")
@@ -121,10 +127,17 @@ class Client:
         return RemoteJobs(self._owner, self._http)
 
     def export_bundle(
-        self, path: str | os.PathLike[str], *, user_id: str | None = None, target: str | None = None
+        self,
+        path: str | os.PathLike[str],
+        *,
+        user_id: str | None = None,
+        whole_store: bool = False,
+        target: str | None = None,
     ) -> int:
-        """Write all that is kept of a user to a file of this machine; see ``Memory.export_bundle``."""
-        return bundles.export(self._http, self._owner.changed(user_id=user_id), Path(path), target)
+        """Write all that is kept of a user, or of everybody, to a file here; see ``Memory.export_bundle``."""
+        owner = Owner() if whole_store else self._owner.changed(user_id=user_id)
+        query = {"target": target, "whole_store": "true" if whole_store else None}
+        return bundles.export(self._http, {**owner.parts, **query}, Path(path))
 
     def plan_import(self, path: str | os.PathLike[str], *, user_id: str | None = None) -> SentPlan:
         """Show what taking in a bundle would do to the server's store; see ``Memory.plan_import``."""

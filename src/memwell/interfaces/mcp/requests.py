@@ -111,12 +111,13 @@ async def _protocol(call: Awaitable[Any]) -> Any:
 
 
 def _described(name: str, tool: Tool) -> types.Tool:
-    """A tool as it is listed. Schemas of results stay out: they would be ten times the size of all the rest."""
+    """A tool as it is listed."""
     return types.Tool(
         name=name,
         title=tool.title,
         description=tool.description,
         input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
         annotations=types.ToolAnnotations(
             read_only_hint=tool.reads_only,
             destructive_hint=name in ("update", "delete"),

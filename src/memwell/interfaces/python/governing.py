@@ -13,6 +13,7 @@ from memwell.engine.cascade import Selection
 from memwell.engine.correcting import Correction, CorrectionSource
 from memwell.engine.forgetting import Forgotten, Preview
 from memwell.engine.observing import Observed, permissions_from
+from memwell.engine.progress import Progress, no_progress
 from memwell.errors import InputError
 
 
@@ -199,14 +200,25 @@ class GovernedMemory:
         selection = Selection(tuple(ids), tuple(evidence), session, person, everything)
         return self._engine.forgetting.preview(self._scope(user_id), selection, query=query)
 
-    def forget(self, token: str, *, command_id: str | None = None, user_id: str | None = None) -> Forgotten:
+    def forget(
+        self,
+        token: str,
+        *,
+        command_id: str | None = None,
+        user_id: str | None = None,
+        progress: Progress = no_progress,
+    ) -> Forgotten:
         """Erase for good exactly what the preview of ``token`` showed, in one transaction.
+
+        Args:
+            progress: called with steps done, steps in all and the next step.
 
         Raises:
             ForgetScopeError: it has changed since; preview again.
             FormationInProgressError: messages are being formed; repeat in a moment.
         """
-        return self._engine.forgetting.forget(token, command_id, self._optional_scope(user_id), self._owner)
+        scope = self._optional_scope(user_id)
+        return self._engine.forgetting.forget(token, command_id, scope, self._owner, progress)
 
     def clean(self) -> str:
         """Remove what erasing left in logs and indexes: ``complete``, or ``pending`` while an old reader holds it."""

@@ -19,11 +19,12 @@ from starlette.types import ASGIApp
 from memwell import __version__
 from memwell.errors import InputError, MemwellError, NotFoundError
 from memwell.interfaces.python.memory import Memory
+from memwell.interfaces.rest.bundles import add_bundles
 from memwell.interfaces.rest.routes import PROBLEM_RESPONSES, PROBLEM_SCHEMA, add_routes
 from memwell.interfaces.serving.guard import Guard, Limits
 from memwell.interfaces.serving.keys import KeyFolder
 from memwell.interfaces.serving.metrics import Metrics
-from memwell.interfaces.serving.problems import Json, internal, problem
+from memwell.interfaces.serving.problems import BUNDLE_TYPE, Json, internal, problem
 from memwell.interfaces.usecases.arguments import unusable
 from memwell.interfaces.usecases.table import USE_CASES
 from memwell.interfaces.usecases.wire import result_schema
@@ -67,6 +68,7 @@ def build_app(memory: Memory, keys: KeyFolder, *, limits: Limits | None = None, 
     )
     metrics = Metrics(memory)
     add_routes(app, memory)
+    add_bundles(app, memory)
     _add_health(app, memory, metrics)
     _add_handlers(app)
     app.openapi = lambda: _description(app)  # type: ignore[method-assign]
@@ -77,6 +79,7 @@ def build_app(memory: Memory, keys: KeyFolder, *, limits: Limits | None = None, 
         meter=metrics,
         hosts=("127.0.0.1", "localhost", "::1", *hosts),
         open_paths=_OPEN_PATHS,
+        other_bodies=dict.fromkeys(("/v1/bundles", "/v1/bundles/plan"), BUNDLE_TYPE),
     )
 
 

@@ -7,7 +7,7 @@ import logging
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -89,6 +89,7 @@ class Guard:
         keys: once it holds one, every request needs one, but for ``open_paths``.
         hosts: values of the ``Host`` header that are answered where no key is asked for, so that a web page cannot
             reach a server on this machine under a name of its own.
+        other_bodies: types of the bodies of those paths that take no JSON.
     """
 
     def __init__(
@@ -100,6 +101,7 @@ class Guard:
         meter: Meter,
         hosts: Iterable[str],
         open_paths: Iterable[str] = (),
+        other_bodies: Mapping[str, str] | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.app = app
@@ -108,6 +110,7 @@ class Guard:
         self.meter = meter
         self.hosts = frozenset(hosts)
         self.open_paths = frozenset(open_paths)
+        self.other_bodies = other_bodies or {}
         self.rate = _Rate(limits.per_minute, now)
         self.under_way = 0
 
@@ -180,7 +183,7 @@ class Guard:
                 code="too_many_requests",
             )
         if scope["method"] in _WITH_BODY:
-            receive = await self._body(headers, receive)
+            receive = await self._body(scope["path"], headers, receive)
         await self.app(scope, receive, send)
 
     def _key(self, path: str, headers: Headers) -> Key | None:
@@ -205,7 +208,7 @@ class Guard:
                     code="foreign_host",
                 )
 
-    async def _body(self, headers: Headers, receive: Receive) -> Receive:
+    async def _body(self, path: str, headers: Headers, receive: Receive) -> Receive:
         """Take in the whole body, so that a slow or endless one costs no thread; gives it again as one message."""
         length = headers.get("content-length", "")
         if length.isdigit() and int(length) > self.limits.body_bytes:
@@ -229,10 +232,11 @@ class Guard:
                 f"the body took longer than {self.limits.body_seconds:g} s", remedy="send it faster", code="too_slow"
             ) from None
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        if size and kind != "application/json":
+        wanted = self.other_bodies.get(path, "application/json")
+        if size and kind != wanted:
             raise InputError(
-                "the body is not declared as JSON",
-                remedy="send it with 'Content-Type: application/json'",
+                f"the body is not declared as {wanted}",
+                remedy=f"send it with 'Content-Type: {wanted}'",
                 code="unsupported_media_type",
             )
         return _once({"type": "http.request", "body": b"".join(parts), "more_body": False}, receive)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from memwell.interfaces.python.jobs import Jobs
 from memwell.interfaces.python.memory import Memory
@@ -80,7 +80,7 @@ class UseCase:
         return {
             argument.name: Argument(argument.name, hints[argument.name], argument.default, words.get(argument.name, ""))
             for argument in given
-            if argument.name != "self" and "Callable" not in str(argument.annotation)
+            if argument.name != "self" and not _is_function(hints[argument.name])
         }
 
     @property
@@ -149,6 +149,10 @@ LOCAL: Mapping[str, str] = {
     "apply_import": "takes a file, for which HTTP has a route of its own",
     "scoped": "the scope is part of every call from outside",
 }
+
+
+def _is_function(hint: Any) -> bool:
+    return get_origin(hint) is Callable or any(get_origin(option) is Callable for option in get_args(hint))
 
 
 def _argument_words(documentation: str) -> dict[str, str]:

@@ -51,7 +51,7 @@ def from_wire(case: UseCase, answer: Mapping[str, Any]) -> Any:
         value = {
             **value,
             **{name: [_gathered(item, MemoryItem) for item in value[name]] for name in _MEMORY_GROUPS},
-            "raw": [_gathered(item, RawItem) for item in value["raw"]],
+            **{name: [_gathered(item, RawItem) for item in value[name]] for name in _QUOTE_GROUPS},
         }
     if case.result is Status:
         rest = {name: item for name, item in value.items() if name not in Status.__slots__}
@@ -60,6 +60,7 @@ def from_wire(case: UseCase, answer: Mapping[str, Any]) -> Any:
 
 
 _MEMORY_GROUPS = ("memories", "profile", "procedures")
+_QUOTE_GROUPS = ("raw", "provisional")
 
 
 def _gathered(item: Mapping[str, Any], kind: type) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from memwell.domain.command import Command, Receipt, read_receipt
-from memwell.domain.evidence import SOURCE_KEY, Evidence, EvidenceStatus
+from memwell.domain.evidence import Evidence, EvidenceStatus
 from memwell.domain.jobs import JobState
 from memwell.domain.memory import MemoryRecord, State
 from memwell.domain.plan import KeepReceipt, Unit
@@ -37,8 +37,8 @@ class MemoryTraces:
         alive = (memory for memory in self._rows.memories.values() if memory.state is not State.ERASED)
         return [memory for memory in alive if memory.scope == self._scope]
 
-    def observed(self, source_key: str) -> list[Evidence]:
-        return [record for record in self.evidence() if record.metadata.get(SOURCE_KEY) == source_key]
+    def originating(self, prefix: str) -> list[Evidence]:
+        return [record for record in self.evidence() if record.origin.startswith(prefix)]
 
     def citing(self, evidence_ids: Iterable[str]) -> list[MemoryRecord]:
         wanted = set(evidence_ids)

@@ -237,7 +237,8 @@ class Columns:
         if known is not None:
             state, until, muted = known.state, known.valid_until, known.muted
             seen &= known.exists
-        seen &= ~muted
+        if not lens.include_muted:
+            seen &= ~muted
         seen &= self.of_kinds(lens.kinds)
         if lens.as_of is not None:
             moment = to_micros(lens.as_of)

@@ -57,7 +57,7 @@ class ScopeIndex:
         self.changes = 0
         self.columns = Columns(unit)
         self._windows: Windows | None = None
-        self._looks: OrderedDict[tuple[Target, bool, frozenset[Kind] | None], _Look] = OrderedDict()
+        self._looks: OrderedDict[tuple[Target, bool, frozenset[Kind] | None, bool], _Look] = OrderedDict()
 
     @property
     def bytes(self) -> int:
@@ -99,7 +99,7 @@ class ScopeIndex:
         """What ``lens`` sees of the whole index, and the rows it is in."""
         if lens.as_of is not None or lens.known_at is not None:
             return self._see(connection, lens)
-        key = (lens.target, lens.include_past, lens.kinds)
+        key = (lens.target, lens.include_past, lens.kinds, lens.include_muted)
         look = self._looks.get(key)
         now = to_micros(lens.now)
         if look is None or not look.began <= now < look.ends:

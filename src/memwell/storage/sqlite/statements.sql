@@ -38,6 +38,13 @@ WHERE e.status = 'active' AND e.speaker IN ('user', 'observed', 'import') AND NO
 ) AND (? = 'local' OR e.cloud)
 ORDER BY e.no LIMIT ?
 
+-- name: scopes
+SELECT user_id, app_id, agent_id FROM scopes s
+WHERE changes > 0
+    OR EXISTS (SELECT 1 FROM receipts r WHERE r.scope = s.no)
+    OR EXISTS (SELECT 1 FROM tombstones t WHERE t.scope = s.no)
+ORDER BY app_id, user_id, agent_id
+
 -- name: count_scopes
 SELECT count(*) FROM scopes WHERE changes > 0
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from memwell.domain.command import Command, Receipt, read_receipt
-from memwell.domain.evidence import SOURCE_KEY, Evidence, observed_prefix
+from memwell.domain.evidence import Evidence
 from memwell.domain.memory import MemoryRecord
 from memwell.domain.plan import KeepReceipt, Unit
 from memwell.domain.tombstone import Tombstone, keyed_hash
@@ -40,10 +40,8 @@ class SqliteTraces:
     def memories(self) -> list[MemoryRecord]:
         return self._memories("")
 
-    def observed(self, source_key: str) -> list[Evidence]:
-        prefix = observed_prefix(source_key)
-        found = self._evidence("AND e.origin >= ? AND e.origin < ?", prefix, prefix + HIGHEST)
-        return [record for record in found if record.metadata.get(SOURCE_KEY) == source_key]
+    def originating(self, prefix: str) -> list[Evidence]:
+        return self._evidence("AND e.origin >= ? AND e.origin < ?", prefix, prefix + HIGHEST)
 
     def citing(self, evidence_ids: Iterable[str]) -> list[MemoryRecord]:
         cited = f"SELECT s.memory FROM evidence e JOIN sources s ON s.evidence = e.no WHERE e.id {_LISTED}"

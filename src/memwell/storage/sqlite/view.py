@@ -42,6 +42,9 @@ class SqliteView:
         self._cache = cache
         self._now = now
 
+    def scopes(self) -> list[Scope]:
+        return [Scope(*row) for row in self._connection.execute(statement("scopes"))]
+
     def epoch(self, scope: Scope) -> int:
         row = find_scope(self._connection, scope)
         return row.epoch if row else 0

@@ -249,3 +249,28 @@ class GoverningCases(StoreCases):
             assert traces.receipt("c3") is traces.answered(_command("c3")) is view.traces(BOB).receipt("c1") is None
             with pytest.raises(CommandConflictError):
                 traces.answered(_command("c1", "other"))
+
+    def test_evidence_is_found_by_what_its_origin_begins_with(self, store: Store) -> None:
+        mine = [AddEvidence(make_evidence(f"ev_{n}", origin=origin)) for n, origin in enumerate(("a:1", "a:2", "ab:1"))]
+        other = AddEvidence(make_evidence("ev_9", origin="a:1", scope=BOB))
+        store.apply(make_plan("p1", *mine, Withdraw("ev_0")))
+        store.apply(make_plan("p2", other, scope=BOB))
+        with store.view() as view:
+            assert [record.id for record in view.traces(ALICE).originating("a:")] == ["ev_0", "ev_1"]
+
+    def test_scopes_are_those_of_which_anything_is_kept(self, store: Store) -> None:
+        with store.view() as view:
+            assert view.scopes() == []
+        say(store, "I live in Lyon")
+        store.apply(make_plan("p2", Bury(Tombstone("ev_9", Unit.EVIDENCE, START)), scope=BOB))
+        store.apply(make_plan("p3", EraseMemory("mem_1", 1), EraseEvidence("ev_1")))
+        with store.view() as view:
+            assert view.scopes() == [ALICE, BOB]
+
+    def test_what_is_muted_is_seen_by_whoever_decides_what_supersedes_it(self, store: Store) -> None:
+        say(store, "I live in Lyon")
+        store.apply(make_plan("m", Mute("mem_1", 1, True), at=LATER))
+        wide = Lens(LATER, include_muted=True)
+        for _ in range(2):  # the second time from what the store keeps in memory
+            assert found(store, "lyon", lens=Lens(LATER)) == []
+            assert found(store, "lyon", lens=wide) == ["mem_1"]

@@ -112,6 +112,20 @@ def crash(
     _show(report, out, as_json)
 
 
+@bench.command("forget")
+def forget(quick: Quick = False, out: Out = None, as_json: Json = False) -> None:
+    """What forgetting costs as a store grows, cleanup apart."""
+    from memwell.interfaces.bench import forget as benchmark
+
+    with progress("forget") as advance:
+        if quick:
+            loads = (benchmark.Load(_QUICK_MEMORIES), benchmark.Load(2 * _QUICK_MEMORIES))
+            report = benchmark.run(loads, forgets=_QUICK_TRIALS, batches=1, progress=advance)
+        else:
+            report = benchmark.run(progress=advance)
+    _show(report, out, as_json)
+
+
 def _embedder(cache: Path | None) -> Embedder | None:
     """The bundled embedder with its vectors kept in ``cache``; ``None`` where nothing is to be kept."""
     if cache is None:

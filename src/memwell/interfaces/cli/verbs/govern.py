@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memwell.errors import InputError
-from memwell.interfaces.cli.options import Json, MemoryId, StorePath, User, opened, owner_of
-from memwell.interfaces.cli.output import print_fields, print_json, print_table, print_text, say, standard_input
+from memwell.interfaces.cli.options import A_TIME, Json, MemoryId, StorePath, User, moment, opened, owner_of
+from memwell.interfaces.cli.output import (
+    print_fields,
+    print_json,
+    print_table,
+    print_text,
+    progress,
+    say,
+    standard_input,
+)
 
 if TYPE_CHECKING:
     from memwell.domain.command import Receipt
@@ -43,16 +51,23 @@ def permit(
 def correct(
     memory_id: MemoryId,
     content: Annotated[str, typer.Argument(metavar="TEXT", help="What is right.")],
+    message: Annotated[
+        str | None, typer.Option("--message", metavar="ID", help="The message that says so, which may still come.")
+    ] = None,
+    session: Annotated[str, typer.Option("--session", metavar="ID", help="Session of that message.")] = "default",
     user: User = None,
     command_id: Command = None,
     store: StorePath = None,
     as_json: Json = False,
 ) -> None:
     """Replace a memory that was never true."""
+    source = None if message is None else {"message_id": message, "session_id": session, "quote": content}
     with opened(store, user) as memory:
-        done = memory.correct(memory_id, content, command_id=command_id)
+        done = memory.correct(memory_id, content, source=source, command_id=command_id)
     if as_json:
         print_json(done.to_dict())
+    elif done.memory_id is None:
+        print_text(f"{memory_id} is corrected once message {message} says so (to take that back: {done.evidence_id})")
     else:
         print_text(f"corrected {memory_id}: {done.memory_id}")
 
@@ -97,6 +112,44 @@ def mute(
     _show(receipt, as_json)
 
 
+def observe(
+    source_key: Annotated[str, typer.Argument(metavar="KEY", help="The host's name of what is observed.")],
+    content: Annotated[str, typer.Argument(metavar="TEXT", help="What it is now; - reads standard input.")],
+    version: Annotated[int, typer.Option("--version", metavar="N", help="A number that grows with every change.")],
+    valid_from: Annotated[
+        str | None, typer.Option("--from", metavar="TIME", help=f"Since when it holds: {A_TIME}")
+    ] = None,
+    valid_until: Annotated[
+        str | None, typer.Option("--until", metavar="TIME", help=f"Until when it holds: {A_TIME}")
+    ] = None,
+    cloud: Annotated[bool, typer.Option("--cloud", help="It may be recalled for a cloud endpoint.")] = False,
+    session: Annotated[str, typer.Option("--session", metavar="ID", help="The conversation it is of.")] = "default",
+    user: User = None,
+    command_id: Command = None,
+    store: StorePath = None,
+    as_json: Json = False,
+) -> None:
+    """Keep the newest version of something observed, such as a setting."""
+    text = standard_input() if content == "-" else content
+    with opened(store, owner_of(user)) as memory:
+        done = memory.observe(
+            source_key,
+            text,
+            version=version,
+            valid_from=moment("--from", valid_from),
+            valid_until=moment("--until", valid_until),
+            permissions={"cloud": cloud},
+            session_id=session,
+            command_id=command_id,
+        )
+    if as_json:
+        print_json(done.to_dict())
+    elif done.receipt is None:
+        print_text(f"{source_key} {version} is known: {done.evidence_id}")
+    else:
+        print_text(f"{source_key} {version} is kept: {done.evidence_id} (receipt {done.receipt.command_id})")
+
+
 def forget(
     ids: Ids = None,
     source: Annotated[list[str] | None, typer.Option("--source", metavar="ID", help="A source; repeatable.")] = None,
@@ -118,7 +171,9 @@ def forget(
         raise InputError("--yes stands beside targets", remedy="the token names them; give --yes TOKEN alone")
     with opened(store, owner_of(user)) as memory:
         if yes is not None:
-            _show_forgotten(memory.forget(yes, command_id=command_id), as_json)
+            with progress("forget") as advance:
+                done = memory.forget(yes, command_id=command_id, progress=advance)
+            _show_forgotten(done, as_json)
             return
         preview = memory.preview_forget(
             ids or (), evidence=source or (), session=session, person=person, query=query, everything=everything

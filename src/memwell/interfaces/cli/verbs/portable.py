@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from memwell.errors import StaleImportError
+from memwell.errors import InputError, StaleImportError
 from memwell.interfaces.cli.options import Json, StorePath, User, opened, owner_of
-from memwell.interfaces.cli.output import print_fields, print_json, print_text, say
+from memwell.interfaces.cli.output import print_fields, print_json, print_text, progress, say
 
 _FILE = typer.Argument(metavar="FILE", help="The bundle.")
 
@@ -17,15 +18,18 @@ _FILE = typer.Argument(metavar="FILE", help="The bundle.")
 def export(
     file: Annotated[Path, _FILE],
     user: User = None,
+    whole_store: Annotated[bool, typer.Option("--all", help="Every user, application and agent of the store.")] = False,
     target: Annotated[
         str | None, typer.Option("--target", help="Leave out what may not be read there: local or cloud.")
     ] = None,
     store: StorePath = None,
     as_json: Json = False,
 ) -> None:
-    """Write all that is kept of a user to a bundle."""
-    with opened(store, owner_of(user)) as memory:
-        size = memory.export_bundle(file, target=target)
+    """Write all that is kept of a user, or of the store, to a bundle."""
+    if whole_store and user is not None:
+        raise InputError(f"--user {user} stands beside --all", remedy="give one of them")
+    with opened(store, None if whole_store else owner_of(user)) as memory, progress("export") as advance:
+        size = memory.export_bundle(file, whole_store=whole_store, target=target, progress=advance)
     if as_json:
         print_json({"file": str(file), "bytes": size})
     else:
@@ -46,14 +50,19 @@ def restore(
         plan = memory.plan_import(file, user_id=user)
         if yes is not None and yes != plan.hash:
             raise StaleImportError("--yes names another plan", remedy="look at the plan and give its hash")
-        done = None if yes is None else memory.apply_import(plan)
+        done = None
+        if yes is not None:
+            with progress("restore") as advance:
+                done = memory.apply_import(plan, progress=advance)
     if as_json:
         print_json((done or plan).to_dict())
         return
     counts = {name: str(count) for name, count in plan.counts.items()}
-    print_fields({"user": plan.bundle.scope.user_id, **counts})
+    users = [part.bundle.scope.user_id for part in plan.scopes]
+    print_fields({"user" if len(users) == 1 else "users": "\n".join(users), **counts})
     for warning in plan.warnings:
         say(warning)
     if done is None:
         say("nothing is taken in yet; to do exactly this:")
-        print_text(f"memwell restore {file} --yes {plan.hash}")
+        named = "" if user is None else f" --user {shlex.quote(user)}"
+        print_text(f"memwell restore {shlex.quote(str(file))}{named} --yes {plan.hash}")

@@ -164,13 +164,24 @@ def _show_result(result: SearchResult) -> None:
             print_text(f"{name}:")
         print_table(
             ("said", "memory", "state", "id"),
-            [(local(item.memory.last_said_at), _with_relations(item), item.state.value, item.id) for item in items],
+            [(local(item.memory.last_said_at), _with_relations(item), _standing(item), item.id) for item in items],
             words="memory",
         )
-    if result.raw:
-        print_text("sources:")
-        _show_sources(replace(item.evidence, content=item.content) for item in result.raw)
-    if not shown and not result.raw:
+    if result.pending:
+        print_text("corrections under way:")
+        print_table(
+            ("said", "correction", "waits for", "id"),
+            [
+                (local(item.said_at), item.text, item.reason.replace("_", " "), item.evidence_id)
+                for item in result.pending
+            ],
+            words="correction",
+        )
+    for name, quotes in (("said lately, provisional", result.provisional), ("sources", result.raw)):
+        if quotes:
+            print_text(f"{name}:")
+            _show_sources(replace(item.evidence, content=item.content) for item in quotes)
+    if not any((shown, result.pending, result.provisional, result.raw)):
         say("nothing found")
 
 
@@ -180,6 +191,11 @@ def _show_sources(records: Iterable[Evidence]) -> None:
         [(local(record.occurred_at), record.name or record.speaker, record.content, record.id) for record in records],
         words="words",
     )
+
+
+def _standing(item: MemoryItem) -> str:
+    """The state, and whether a correction may change it."""
+    return item.state.value if item.correction_status is None else f"{item.state}, correction {item.correction_status}"
 
 
 def _with_relations(item: MemoryItem) -> str:
