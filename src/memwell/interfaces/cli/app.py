@@ -9,6 +9,7 @@ import typer
 from memwell.interfaces.cli.output import print_text
 from memwell.interfaces.cli.verbs import govern, imports, jobs, portable, recall, serving, showcase, store, write
 from memwell.interfaces.cli.verbs.bench import bench
+from memwell.interfaces.cli.verbs.status import status
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 unusable input, 2 wrong usage, 3 storage, 4 not found, 5 conflict, 6 provider failed, "
@@ -66,7 +67,7 @@ app.command("jobs")(jobs.list_jobs)
 app.command("retry")(jobs.retry)
 app.command("worker")(jobs.worker)
 app.command("reembed")(jobs.reembed)
-app.command("status")(store.status)
+app.command("status")(status)
 app.command("doctor")(store.doctor)
 app.command("demo")(showcase.demo)
 app.command("serve")(serving.serve)

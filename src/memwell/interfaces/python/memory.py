@@ -13,7 +13,7 @@ from memwell.composition import open_engine
 from memwell.domain.evidence import Target
 from memwell.domain.memory import MemoryRecord
 from memwell.domain.scope import checked_id
-from memwell.domain.validity import parse_time
+from memwell.domain.validity import utc
 from memwell.engine.intake import Messages
 from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge
 from memwell.engine.recall import Limits
@@ -24,6 +24,7 @@ from memwell.errors import InputError, MemwellError
 from memwell.interfaces.python.jobs import Jobs
 from memwell.interfaces.python.observed import observed
 from memwell.interfaces.python.portable import PortableMemory
+from memwell.interfaces.python.times import local_time
 
 if TYPE_CHECKING:
     from memwell.providers.decisions import DecisionProvider
@@ -177,7 +178,8 @@ class Memory(PortableMemory):
 
         Args:
             limit, profile_limit, procedure_limit, raw_limit: how many results each group may hold (0 to 1,000).
-            as_of: ask what held then, instead of what holds now.
+            as_of: ask what held then, instead of what holds now: an aware datetime, or a date or ISO 8601 time, in
+                this machine's zone where it names none.
             known_at: ask what the store knew then.
             target: ``"local"``, or ``"cloud"`` where the text goes to a cloud endpoint; decides what may be used.
             include_relations: let each memory carry what it replaced and what conflicts with it.
@@ -344,7 +346,9 @@ class Memory(PortableMemory):
 
 
 def _moment(name: str, value: Moment | None) -> datetime | None:
-    return None if value is None else parse_time(name, value)
+    if value is None:
+        return None
+    return utc(name, local_time(name, value) if isinstance(value, str) else value)
 
 
 def _target(value: str) -> Target:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from memwell.errors import ConfigurationError, InputError
-from memwell.interfaces.cli.options import Json, StorePath, User, opened, owner_of
+from memwell.interfaces.cli.options import Json, StorePath, User, needs_extra, opened, owner_of
 from memwell.interfaces.cli.output import local, print_json, print_table, print_text, say
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def mcp(
     user: User = None,
     store: StorePath = None,
 ) -> None:
-    """Serve one user's memory to models by the Model Context Protocol."""
+    """Serve one user's memory to models over MCP."""
     needs_extra("mcp", "mcp", "uvicorn")
     import asyncio
 
@@ -94,7 +94,7 @@ def mcp(
 
 
 def rpc(log_level: LogLevel = "warning", user: User = None, store: StorePath = None) -> None:
-    """Serve one user's memory to a host in another language: JSON lines in, JSON lines out."""
+    """Serve one user's memory to a host by lines of JSON."""
     needs_extra("rpc", "pydantic")
     from memwell.interfaces.rpc.session import Session
 
@@ -221,16 +221,3 @@ def key_folder(store: Path | None) -> KeyFolder:
     from memwell.interfaces.serving.keys import KeyFolder
 
     return KeyFolder(load_settings(store=store).store_path.expanduser().absolute())
-
-
-def needs_extra(extra: str, *modules: str) -> None:
-    """Say what to install where a part is missing that only this verb needs."""
-    from importlib.util import find_spec
-
-    missing = [module for module in modules if find_spec(module) is None]
-    if missing:
-        raise ConfigurationError(
-            f"this needs {', '.join(missing)}, which is not installed",
-            remedy=f"pip install 'memwell[{extra}]'",
-            code="missing_extra",
-        )
