@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memwell.composition import Engine
 from memwell.domain.jobs import Job, JobState
 from memwell.errors import InputError, NotFoundError
@@ -15,7 +17,7 @@ class Jobs:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def list(self, *, done: bool = False, limit: int = 100) -> list[Job]:
+    def list(self, *, done: bool = False, limit: int = 100) -> Sequence[Job]:
         """Unfinished jobs of the store, oldest first.
 
         Args:
