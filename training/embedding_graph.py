@@ -66,16 +66,17 @@ class Graph:
         return self.node("LayerNormalization", [value, weight, bias], f"{name}.out", axis=-1, epsilon=EPSILON)
 
     def attended(self, value: str, name: str) -> str:
-        """Self-attention, before its output matrix."""
-        split = {}
-        for part, order in (("q", [0, 2, 1, 3]), ("k", [0, 2, 3, 1]), ("v", [0, 2, 1, 3])):
-            flat = self.linear(value, f"{name}.{part}", HIDDEN, HIDDEN)
-            heads = self.node("Reshape", [flat, "heads"], f"{flat}.heads")
-            split[part] = self.node("Transpose", [heads], f"{heads}.turned", perm=order)
-        scores = self.node("MatMul", [split["q"], split["k"]], f"{name}.scores")
+        """Self-attention, before its output matrix; one product for queries, keys and values rounds its input once."""
+        flat = self.linear(value, f"{name}.qkv", 3 * HIDDEN, HIDDEN)
+        heads = self.node("Reshape", [flat, "heads"], f"{flat}.heads")
+        turned = self.node("Transpose", [heads], f"{heads}.turned", perm=[0, 2, 1, 3])
+        query, key, values = (f"{name}.{part}" for part in "qkv")
+        self.nodes.append(helper.make_node("Split", [turned], [query, key, values], axis=1, num_outputs=3))
+        across = self.node("Transpose", [key], f"{key}.across", perm=[0, 1, 3, 2])
+        scores = self.node("MatMul", [query, across], f"{name}.scores")
         scaled = self.node("Mul", [scores, "scale"], f"{scores}.scaled")
         shares = self.node("Softmax", [scaled], f"{name}.shares", axis=-1)
-        mixed = self.node("MatMul", [shares, split["v"]], f"{name}.mixed")
+        mixed = self.node("MatMul", [shares, values], f"{name}.mixed")
         turned = self.node("Transpose", [mixed], f"{mixed}.turned", perm=[0, 2, 1, 3])
         return self.node("Reshape", [turned, "joined"], f"{mixed}.joined")
 
@@ -91,7 +92,7 @@ class Graph:
 def embedding() -> onnx.ModelProto:
     """Input ``embedded``, shape ``(texts, tokens, 384)``; output ``mean``, shape ``(texts, 384)``."""
     graph = Graph()
-    graph.constant("heads", np.array([0, 0, HEADS, HIDDEN // HEADS], np.int64))
+    graph.constant("heads", np.array([0, 0, 3 * HEADS, HIDDEN // HEADS], np.int64))
     graph.constant("joined", np.array([0, 0, HIDDEN], np.int64))
     graph.constant("scale", np.array((HIDDEN // HEADS) ** -0.5, np.float32))
     graph.constant("tokens", np.array([1], np.int64))

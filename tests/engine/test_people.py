@@ -77,6 +77,16 @@ def test_names_are_unlearnt_with_the_memory_that_told_them(real: Memory) -> None
         assert {"Robert lives in York.", "Bob moved to Leeds."} <= current(memory).keys()
 
 
+def test_a_person_is_forgotten_under_all_names(real: Memory) -> None:
+    with real as memory:
+        tell(memory, "Everyone calls Robert Bob.", "Robert keeps bees.", "Bob is 60.", "Bobsleigh is fun.", "I saw Bo.")
+        memory.forget(memory.preview_forget(person="Bob").token)
+        assert set(current(memory)) == {"Bobsleigh is fun.", "I saw Bo."}
+        assert not any(
+            name in item.content for item in memory.search("Robert", raw_limit=9).raw for name in ("Bob.", "bees")
+        )
+
+
 def test_the_users_own_names_make_nobody_else(real: Memory) -> None:
     with real as memory:
         tell(memory, "I'm Robert, Bob for short.", "我叫王小明，小名明明。")

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from memwell.builtin.ranking import load_weights
 from memwell.domain.memory import State
 from memwell.domain.validity import Validity
 from memwell.engine.ports import Question
-from memwell.engine.queries import PoolEntry
+from memwell.engine.queries import NO_POOL, Pool, PoolEntry
 from memwell.engine.ranking import (
     answered,
     date_nearness,
@@ -57,20 +58,30 @@ entries = st.lists(
 @given(entries)
 def test_ranking_is_a_permutation_and_does_not_depend_on_the_order_of_the_pool(pool: list[PoolEntry]) -> None:
     def names(entries: list[PoolEntry]) -> list[str]:
-        scores = turn_scores(entries, NARROW, WEIGHTS)
-        return [entries[i].record_id for i in ranked(entries, scores)]
+        scores = turn_scores(Pool.of(entries), NARROW, WEIGHTS)
+        return [entries[i].record_id for i in ranked(Pool.of(entries), scores)]
 
     assert names(pool) == names(pool[::-1])
-    order = ranked(pool, turn_scores(pool, NARROW, WEIGHTS))
-    assert sorted(one_of_each_turn_first(pool, order)) == list(range(len(pool)))
+    order = ranked(Pool.of(pool), turn_scores(Pool.of(pool), NARROW, WEIGHTS))
+    assert sorted(one_of_each_turn_first(Pool.of(pool), order)) == list(range(len(pool)))
+
+
+@given(entries)
+def test_a_pool_gives_its_entries_back(pool: list[PoolEntry]) -> None:
+    assert list(Pool.of(pool)) == pool
+
+
+def test_equal_scores_are_ranked_by_id() -> None:
+    pool = Pool.of([entry(name, 0.25) for name in ("c", "a", "d", "b")])
+    assert ranked(pool, pool.similarity) == [1, 3, 0, 2]
 
 
 def test_words_dates_and_episodes_count_beside_similarity() -> None:
-    pool = [entry("a", 0.3, episode=1), entry("b", 0.3, 0.5, episode=2), entry("c", 0.3, episode=2)]
+    pool = Pool.of([entry("a", 0.3, episode=1), entry("b", 0.3, 0.5, episode=2), entry("c", 0.3, episode=2)])
     scores = turn_scores(pool, NARROW, WEIGHTS)
     assert scores[1] > scores[2] > scores[0]
     period = Validity(JAN - DAY, JAN + DAY)
-    near = date_nearness([entry("a"), entry("b", said_at=(JAN + 8 * DAY).timestamp())], [period], 7.0)
+    near = date_nearness(Pool.of([entry("a"), entry("b", said_at=(JAN + 8 * DAY).timestamp())]), [period], 7.0)
     assert near[0] == 1
     assert 0.3 < near[1] < 0.4
 
@@ -100,7 +111,7 @@ def test_more_words_never_make_a_question_broader(words: list[str]) -> None:
 
 
 def test_who_said_it_counts_in_broad_questions_alone() -> None:
-    pool = [entry("a", 0.3, speaker="Ben", episode=1), entry("b", 0.3, speaker="Ana Silva", episode=2)]
+    pool = Pool.of([entry("a", 0.3, speaker="Ben", episode=1), entry("b", 0.3, speaker="Ana Silva", episode=2)])
     broad = turn_scores(pool, Question("", ("ana", "painted"), names=("Ana's",)), WEIGHTS)
     assert broad[1] > broad[0]
     narrow = turn_scores(pool, replace(NARROW, names=("Ana",)), WEIGHTS)
@@ -109,26 +120,29 @@ def test_who_said_it_counts_in_broad_questions_alone() -> None:
 
 def test_nothing_answers_where_all_is_far_away() -> None:
     weights = replace(WEIGHTS, least_keyword=0.5, few=2)
-    assert answered([entry("a")], weights, 0.2)
-    assert not answered([entry("a", 0.19, 0.49), entry("b", -0.1)], weights, 0.2)
-    assert answered([entry("a", 0.19, 0.5), entry("b", -0.1)], weights, 0.2)
-    assert answered([entry("a", 0.2), entry("b", -0.1)], weights, 0.2)
+    assert answered(Pool.of([entry("a")]), weights, 0.2)
+    assert not answered(Pool.of([entry("a", 0.19, 0.49), entry("b", -0.1)]), weights, 0.2)
+    assert answered(Pool.of([entry("a", 0.19, 0.5), entry("b", -0.1)]), weights, 0.2)
+    assert answered(Pool.of([entry("a", 0.2), entry("b", -0.1)]), weights, 0.2)
 
 
 def test_a_turn_speaks_for_its_memories_unless_one_was_retired() -> None:
-    pool = [entry("a", 0.2, position=7), entry("b", 0.2, position=7, intact=False), entry("c", 0.2, position=9)]
-    scores = memory_scores(pool, {7: 2.0}, WEIGHTS, about_owner=False)
+    pool = Pool.of(
+        [entry("a", 0.2, position=7), entry("b", 0.2, position=7, intact=False), entry("c", 0.2, position=9)]
+    )
+    turns = Pool.of([entry("turn", position=7), entry("earlier", position=3)])
+    scores = memory_scores(pool, turns, np.array([2.0, 5.0]), WEIGHTS, about_owner=False)
     assert scores.tolist() == pytest.approx([2.2, 0.4, 0.4])
 
 
 def test_facts_about_others_give_way_in_questions_about_the_owner() -> None:
-    pool = [entry("mine", 0.4), entry("hers", 0.5, about_user=False)]
-    assert ranked(pool, memory_scores(pool, {}, WEIGHTS, about_owner=True)) == [0, 1]
-    assert ranked(pool, memory_scores(pool, {}, WEIGHTS, about_owner=False)) == [1, 0]
+    pool = Pool.of([entry("mine", 0.4), entry("hers", 0.5, about_user=False)])
+    assert ranked(pool, memory_scores(pool, NO_POOL, np.zeros(0), WEIGHTS, about_owner=True)) == [0, 1]
+    assert ranked(pool, memory_scores(pool, NO_POOL, np.zeros(0), WEIGHTS, about_owner=False)) == [1, 0]
 
 
 def test_one_memory_of_each_turn_comes_first() -> None:
-    pool = [entry("a", position=1), entry("b", position=1), entry("c", position=2)]
+    pool = Pool.of([entry("a", position=1), entry("b", position=1), entry("c", position=2)])
     assert one_of_each_turn_first(pool, [0, 1, 2]) == [0, 2, 1]
 
 

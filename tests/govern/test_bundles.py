@@ -347,3 +347,25 @@ def test_a_whole_store_of_crooked_parts_is_refused(packed_store: bytes) -> None:
         with pytest.raises(BundleError) as caught:
             unpack(gzip.compress(json.dumps(head).encode() + b"\n" + changed))
         assert caught.value.code == "bundle_invalid"
+
+
+def test_what_was_made_elsewhere_of_something_erased_here_stays_out(stores: Stores) -> None:
+    one, two = stores.open("one"), stores.open("two")
+    one.add("I live in Lyon.")
+    one.add("I play chess.")
+    moved(one, two, stores.file("first"))
+    stores.clock.advance(timedelta(days=1))
+    two.update(only(two, "Lyon"), "I live in Quibdo.")
+    found = two.search("where do I live?")
+    two.add([{"role": "assistant", "content": "A flight from there, then."}], dependencies=found.dependencies)
+    waits = {"message_id": "m9", "session_id": "s", "quote": "I live in Wexford."}
+    two.correct(only(two, "Quibdo"), source=waits)
+    two.export_bundle(stores.file("later"))
+    forgotten(one, ids=[only(one, "Lyon")])
+    plan = one.plan_import(stores.file("later"))
+    assert plan.counts["added"] == 0
+    one.apply_import(plan)
+    assert [memory.content for memory in one.list(include_history=True).memories] == ["I play chess."]
+    data = b"".join(path.read_bytes() for path in stores.folder.iterdir() if path.name == "one")
+    assert not any(word in data for word in (b"Quibdo", b"A flight", b"Wexford", b"Lyon"))
+    assert one.check() == []

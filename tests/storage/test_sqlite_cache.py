@@ -49,7 +49,7 @@ def _pool(view: View, lens: Lens, unit: Unit = Unit.MEMORY, words: str = "Lyon")
     query = PoolQuery(
         lens=lens, limit=500, model=EMBEDDER.model, vector=EMBEDDER.query(words), terms=query_terms(words.lower())
     )
-    return view.pool(ALICE, unit, query)
+    return list(view.pool(ALICE, unit, query))
 
 
 def _ids(store: SqliteStore, lens: Lens = NOW, unit: Unit = Unit.MEMORY) -> list[str]:

@@ -39,7 +39,7 @@ from memwell.domain.text import query_terms
 from memwell.domain.tombstone import Tombstone
 from memwell.domain.validity import Validity
 from memwell.engine.ports import Store
-from memwell.engine.queries import PageQuery, PoolEntry, PoolQuery
+from memwell.engine.queries import PageQuery, Pool, PoolEntry, PoolQuery
 from memwell.errors import MemwellError
 from memwell.storage.memory import MemoryStore
 from memwell.storage.sqlite import SqliteStore
@@ -378,8 +378,8 @@ def _without_key(stone: Tombstone) -> Tombstone:
     return replace(stone, origin_hash=None, replay_hash=None, hash_key=None)
 
 
-def _same_pool(found: list[PoolEntry], expected: list[PoolEntry]) -> None:
-    def alike(entries: list[PoolEntry]) -> list[PoolEntry]:
+def _same_pool(found: Pool, expected: Pool) -> None:
+    def alike(entries: Pool) -> list[PoolEntry]:
         return [entry._replace(similarity=0.0, keyword=0.0, episode=0) for entry in entries]
 
     assert alike(found) == alike(expected)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from memwell.domain.clauses import core, places
 from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.memory import MemoryRecord, Source, Span, State
+from memwell.domain.people import people_of
 from memwell.domain.scope import Scope
 from memwell.domain.segments import sentences
 from memwell.domain.text import fold, terms
@@ -59,6 +60,9 @@ def cascade(view: View, scope: Scope, selection: Selection) -> Doomed:
     """
     worker = _Cascade(view, view.traces(scope))
     worker.begin(selection)
+    if selection.person is not None:
+        person = people_of(view.aliases(scope)).named(selection.person)
+        worker.begin_with([selection.person, *(alias.name for alias in (person.aliases if person else ()))])
     while worker.step():
         pass
     return worker.doomed()
@@ -73,7 +77,7 @@ class _Cascade:
         self._parts: dict[str, tuple[Span, ...]] = {}
         self._partly: dict[str, Evidence] = {}
         self._kept: dict[str, MemoryRecord] = {}
-        self._name = ""
+        self._names: tuple[str, ...] = ()
         self._mentioned: dict[str, Evidence] = {}
         self._followed: set[str] = set()
         self._searched: set[str] = set()
@@ -89,23 +93,27 @@ class _Cascade:
         self._evidence.update(self._view.evidence(selection.evidence))
         if selection.session is not None:
             self._evidence.update((record.id, record) for record in self._traces.evidence(selection.session))
-        if selection.person is not None:
-            self._begin_with(selection.person)
 
-    def _begin_with(self, person: str) -> None:
-        self._name = fold(person)
-        memories, evidence = self._traces.mentioning(terms(person))
-        self._doom(memory for memory in memories if self._is_about(memory))
-        for record in evidence:
-            if record.name is not None and fold(record.name) == self._name:
-                self._evidence[record.id] = record
-            elif places(fold(record.content), self._name):
-                self._mentioned[record.id] = record
-        self._take_copies([person])
+    def begin_with(self, names: Sequence[str]) -> None:
+        """Take what is about, names or was said by the person of those names."""
+        self._names = tuple(dict.fromkeys(map(fold, names)))
+        for name in self._names:
+            memories, evidence = self._traces.mentioning(terms(name))
+            self._doom(memory for memory in memories if self._is_about(memory))
+            for record in evidence:
+                if record.name is not None and fold(record.name) in self._names:
+                    self._evidence[record.id] = record
+                elif self._is_named(record.content):
+                    self._mentioned[record.id] = record
+        self._take_copies(names)
 
     def _is_about(self, memory: MemoryRecord) -> bool:
         texts = (memory.content, memory.subject, memory.value or "", *memory.qualifiers.values())
-        return any(places(fold(text), self._name) for text in texts)
+        return any(map(self._is_named, texts))
+
+    def _is_named(self, text: str) -> bool:
+        folded = fold(text)
+        return any(places(folded, name) for name in self._names)
 
     def step(self) -> bool:
         """Follow everything one link further; whether anything was added."""
@@ -188,8 +196,7 @@ class _Cascade:
         ]
         if record.id in self._mentioned:
             # Folding may change lengths, so the name is looked for sentence by sentence.
-            found = (s for s in sentences(record.content) if places(fold(record.content[s.start : s.end]), self._name))
-            gone.extend(found)
+            gone.extend(s for s in sentences(record.content) if self._is_named(record.content[s.start : s.end]))
         whole = [span for span in sentences(record.content) if any(span.overlaps(other) for other in gone)]
         cited = united(_span(s) for memory in others for s in memory.sources if s.evidence_id == record.id)
         return _minus(united([*gone, *whole]), cited)

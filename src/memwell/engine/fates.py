@@ -14,6 +14,9 @@ from memwell.engine.cascade import Doomed, Selection, cascade
 from memwell.engine.ports import View
 from memwell.errors import BundleError
 
+# Links by which what is erased takes others along; see ``cascade``.
+_TAKEN_ALONG = ("supersedes", "superseded_by", "corrects", "corrected_by", "derived_from")
+
 
 @dataclass(frozen=True, slots=True)
 class Fates:
@@ -53,18 +56,19 @@ class _Comparison:
         self._theirs = {stone.record_id: stone for stone in bundle.tombstones}
         self._keys = {stone.hash_key for stone in self._stones.values() if stone.hash_key is not None}
         self._hashes = {h for s in self._stones.values() for h in (s.origin_hash, s.replay_hash) if h is not None}
+        self._local = view.evidence(record.id for record in bundle.evidence)
         self._kept_out: set[str] = set()
         self._known = 0
 
     def result(self) -> Fates:
-        local = self._view.evidence(record.id for record in self._bundle.evidence)
+        self._keep_out()
         permits = []
         evidence = []
         for record in self._bundle.evidence:
-            ours = local.get(record.id)
-            if self._erased(record):
-                self._kept_out.add(record.id)
-            elif ours is None:
+            ours = self._local.get(record.id)
+            if record.id in self._kept_out:
+                continue
+            if ours is None:
                 evidence.append(record)
             else:
                 permits += self._compared(record, ours)
@@ -81,6 +85,30 @@ class _Comparison:
             erased=len(self._kept_out),
         )
 
+    def _keep_out(self) -> None:
+        """What was erased here stays out, with all that forgetting it would have taken along."""
+        self._kept_out = {record.id for record in self._bundle.evidence if self._erased(record)}
+        self._kept_out.update(memory.id for memory, _ in self._bundle.memories if memory.id in self._stones)
+        while more := self._goes_along():
+            self._kept_out |= more
+
+    def _goes_along(self) -> set[str]:
+        """One step on: versions of one chain, what rests on erased words or was made from them, and their sources."""
+        found = set()
+        cited_by: dict[str, set[bool]] = {}
+        for memory, _ in self._bundle.memories:
+            out = memory.id in self._kept_out
+            if not out and self._rests_on_erased(memory):
+                found.add(memory.id)
+            for source in memory.sources:
+                cited_by.setdefault(source.evidence_id, set()).add(out)
+        for record in self._bundle.evidence:
+            made_of = self._bundle.dependencies.get(record.id, ())
+            only_for_them = cited_by.get(record.id) == {True} and record.id not in self._local
+            if only_for_them or any(map(self._gone, made_of)):
+                found.add(record.id)
+        return found - self._kept_out
+
     def _erased(self, record: Evidence) -> bool:
         if record.id in self._stones:
             return True
@@ -96,11 +124,7 @@ class _Comparison:
         return [] if both == ours.permissions else [Permit(ours.id, both, ours.permissions)]
 
     def _new_memories(self) -> tuple[RestoreMemory, ...]:
-        ids = [memory.id for memory, _ in self._bundle.memories]
-        local = self._view.memories(ids)
-        for memory, _ in self._bundle.memories:
-            if memory.id in self._stones or self._rests_on_erased(memory):
-                self._kept_out.add(memory.id)
+        local = self._view.memories(memory.id for memory, _ in self._bundle.memories)
         fresh = []
         for memory, steps in self._bundle.memories:
             ours = local.get(memory.id)
@@ -116,7 +140,7 @@ class _Comparison:
         return tuple(RestoreMemory(linked_within(memory, there), steps) for memory, steps in fresh)
 
     def _rests_on_erased(self, memory: MemoryRecord) -> bool:
-        """Whether its words, or what it was derived from, were erased here."""
+        """Whether its words, what it was derived from, or another version of it were erased here."""
         for source in memory.sources:
             stone = self._stones.get(source.evidence_id)
             span = Span(source.start, source.end)
@@ -124,7 +148,12 @@ class _Comparison:
                 return True
             if stone is None and source.evidence_id in self._kept_out:
                 return True
-        return any(key in self._stones for key in memory.links.derived_from)
+        return any(self._gone(key) for name in _TAKEN_ALONG for key in getattr(memory.links, name))
+
+    def _gone(self, key: str) -> bool:
+        """Whether nothing of that record is left here; of a blacked out source something is."""
+        stone = self._stones.get(key)
+        return key in self._kept_out if stone is None else stone.spans is None
 
     def _alive_links(self, memory: MemoryRecord) -> MemoryRecord:
         linked = self._view.memories(i for name in Links.__slots__ for i in getattr(memory.links, name))

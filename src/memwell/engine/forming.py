@@ -253,9 +253,8 @@ class Forming:
             source = turns[formed.candidates[group[0]].sources[0].evidence_id]
             judge = self._judge_of(source)
             working.makers = (self.extractor.name, judge.name)
-            posed = [
-                working.pose(number, group, source.content, source.preceding, target_of(judge)) for number in group
-            ]
+            target = target_of(judge)
+            posed = [working.pose(number, group, source.content, source.preceding, target) for number in group]
             comparisons = [item.comparison for item in posed]
             settled = settle(comparisons, self._verdicts(judge, comparisons))
             decisions.extend(working.carry_out(item, choice) for item, choice in zip(posed, settled, strict=True))

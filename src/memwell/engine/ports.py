@@ -19,7 +19,7 @@ from memwell.domain.plan import Applied, Plan, Unit
 from memwell.domain.scope import Scope
 from memwell.domain.validity import Validity
 from memwell.engine.calls import Spending
-from memwell.engine.queries import EvidenceQuery, PageQuery, PoolEntry, PoolQuery
+from memwell.engine.queries import EvidenceQuery, PageQuery, Pool, PoolQuery
 from memwell.engine.queue import Queue
 from memwell.engine.traces import Traces
 
@@ -81,7 +81,7 @@ class View(Protocol):
     def count(self, scope: Scope, lens: Lens) -> int:
         """Number of memories that ``lens`` sees."""
 
-    def pool(self, scope: Scope, unit: Unit, query: PoolQuery) -> list[PoolEntry]:
+    def pool(self, scope: Scope, unit: Unit, query: PoolQuery) -> Pool:
         """The contenders, in the order they were stored."""
 
     def recent(self, scope: Scope, session_id: str, *, before: datetime, limit: int) -> list[Evidence]:

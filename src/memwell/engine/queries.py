@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -44,6 +44,65 @@ class PoolEntry(NamedTuple):
     speaker: str = ""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """Records in the running as parallel columns, in the order they were stored; iterating gives them one by one.
+
+    Attributes: those of ``PoolEntry``, a column each.
+    """
+
+    record_ids: NDArray[np.object_]
+    similarity: NDArray[np.float64]
+    keyword: NDArray[np.float64]
+    session_ids: Sequence[str]
+    positions: NDArray[np.int64]
+    said_at: NDArray[np.float64]
+    episodes: NDArray[np.int64]
+    about_user: NDArray[np.bool_]
+    intact: NDArray[np.bool_]
+    speakers: NDArray[np.object_]
+
+    @classmethod
+    def of(cls, entries: Sequence[PoolEntry]) -> Pool:
+        """The pool of ``entries``."""
+        ids, similarity, keyword, sessions, positions, said_at, episodes, about_user, intact, speakers = tuple(
+            zip(*entries, strict=True)
+        ) or ((),) * len(PoolEntry._fields)
+        return cls(
+            np.array(ids, np.object_),
+            np.array(similarity, np.float64),
+            np.array(keyword, np.float64),
+            sessions,
+            np.array(positions, np.int64),
+            np.array(said_at, np.float64),
+            np.array(episodes, np.int64),
+            np.array(about_user, np.bool_),
+            np.array(intact, np.bool_),
+            np.array(speakers, np.object_),
+        )
+
+    def __len__(self) -> int:
+        return len(self.record_ids)
+
+    def __iter__(self) -> Iterator[PoolEntry]:
+        columns = (
+            self.record_ids.tolist(),
+            self.similarity.tolist(),
+            self.keyword.tolist(),
+            self.session_ids,
+            self.positions.tolist(),
+            self.said_at.tolist(),
+            self.episodes.tolist(),
+            self.about_user.tolist(),
+            self.intact.tolist(),
+            self.speakers.tolist(),
+        )
+        return map(PoolEntry._make, zip(*columns, strict=True))
+
+
+NO_POOL = Pool.of(())
+
+
 @dataclass(frozen=True, slots=True)
 class PoolQuery:
     """Which records come into the running: the best ``limit`` by each signal, united.
@@ -65,7 +124,7 @@ class PoolQuery:
     vector: NDArray[np.float32] | None = None
     terms: Sequence[str] = ()
     periods: Sequence[Validity] = ()
-    positions: Sequence[int] = ()
+    positions: Sequence[int] | NDArray[np.int64] = ()
     context: float = 0.0
     absent: float = 0.0
 

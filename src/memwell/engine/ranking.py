@@ -11,7 +11,7 @@ memory stands for itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from memwell.domain.text import fold, is_unspaced, terms
 from memwell.domain.validity import Validity
 from memwell.engine.ports import Question
-from memwell.engine.queries import PoolEntry
+from memwell.engine.queries import Pool
 from memwell.engine.weights import Weights
 
 Scores = NDArray[np.float64]
@@ -33,7 +33,7 @@ def narrowness(question: Question, weights: Weights) -> float:
     telling = [term for term in question.terms if term not in names]
     # Unspaced scripts give a term for each pair of characters: about two a word.
     count = sum(0.5 if is_unspaced(term) else 1.0 for term in telling)
-    return float(np.clip((count - 1) / (weights.narrow_terms - 1), 0.0, 1.0))
+    return min(max((count - 1) / (weights.narrow_terms - 1), 0.0), 1.0)
 
 
 def remaining(narrow: float, weights: Weights) -> float:
@@ -41,77 +41,74 @@ def remaining(narrow: float, weights: Weights) -> float:
     return weights.broad + (1 - weights.broad) * narrow
 
 
-def turn_scores(pool: Sequence[PoolEntry], question: Question, weights: Weights) -> Scores:
+def turn_scores(pool: Pool, question: Question, weights: Weights) -> Scores:
     """Score of each evidence entry, shape ``(len(pool),)``."""
     narrow = narrowness(question, weights)
     scores = _own_scores(pool, weights) + weights.date * date_nearness(pool, question.periods, weights.date_days)
     if narrow < 1 and question.names:
         scores += weights.speaker * (1 - narrow) * _said_by(pool, question.names)
-    best: dict[int, float] = {}
-    for entry, score in zip(pool, scores.tolist(), strict=True):
-        best[entry.episode] = max(best.get(entry.episode, -np.inf), score)
-    episode = weights.episode * remaining(narrow, weights)
-    shares: Scores = episode * np.array([best[entry.episode] for entry in pool], np.float64)
+    _, episode = np.unique(pool.episodes, return_inverse=True)
+    best = np.full(len(pool), -np.inf)
+    np.maximum.at(best, episode, scores)
+    shares: Scores = weights.episode * remaining(narrow, weights) * best[episode]
     return scores + shares
 
 
-def memory_scores(
-    pool: Sequence[PoolEntry], turns: Mapping[int, float], weights: Weights, *, about_owner: bool
-) -> Scores:
+def memory_scores(pool: Pool, turns: Pool, turns_scores: Scores, weights: Weights, *, about_owner: bool) -> Scores:
     """Score of each memory entry.
 
     Args:
-        turns: score by position of the turns in the running. A memory of another turn, or one whose turn is not intact,
-            has its own score twice.
+        turns: the turns in the running, with ``turns_scores``. A memory of another turn, or one whose turn is not
+            intact, has its own score twice.
         about_owner: the question is about the user themself.
     """
     own = _own_scores(pool, weights)
-    of_turn = (
-        turns.get(entry.position, score) if entry.intact else score
-        for entry, score in zip(pool, own.tolist(), strict=True)
-    )
-    scores: Scores = own + weights.turn * np.fromiter(of_turn, np.float64, len(pool))
-    if not about_owner:
-        return scores
-    others = np.array([not entry.about_user for entry in pool], np.bool_)
-    return np.where(others & (scores > 0), scores * weights.other, scores)
+    of_turn = own.copy()
+    if len(turns):
+        order = np.argsort(turns.positions)
+        place = order[np.minimum(np.searchsorted(turns.positions[order], pool.positions), len(turns) - 1)]
+        found = pool.intact & (turns.positions[place] == pool.positions)
+        of_turn[found] = turns_scores[place[found]]
+    scores: Scores = own + weights.turn * of_turn
+    return np.where(~pool.about_user & (scores > 0), scores * weights.other, scores) if about_owner else scores
 
 
-def answered(pool: Sequence[PoolEntry], weights: Weights, least_similarity: float) -> bool:
+def answered(pool: Pool, weights: Weights, least_similarity: float) -> bool:
     """Whether anything in ``pool`` is near enough to the question, by meaning or by words, to answer it."""
     if len(pool) < weights.few:
         return True
-    return any(entry.similarity >= least_similarity or entry.keyword >= weights.least_keyword for entry in pool)
+    return bool((pool.similarity >= least_similarity).any() or (pool.keyword >= weights.least_keyword).any())
 
 
-def date_nearness(pool: Sequence[PoolEntry], periods: Sequence[Validity], days: float) -> Scores:
+def date_nearness(pool: Pool, periods: Sequence[Validity], days: float) -> Scores:
     """How near each entry was said to the nearest of ``periods``: 1 inside, outside falling to 1/e in ``days``."""
     near = np.zeros(len(pool))
-    if not periods:
-        return near
-    said = np.array([entry.said_at for entry in pool])
     for period in periods:
         end = np.inf if period.end is None else period.end.timestamp()
-        outside = np.maximum(np.maximum(period.start.timestamp() - said, said - end), 0.0) / 86_400
+        outside = np.maximum(np.maximum(period.start.timestamp() - pool.said_at, pool.said_at - end), 0.0) / 86_400
         near = np.maximum(near, np.exp(-outside / days))
     return near
 
 
-def ranked(pool: Sequence[PoolEntry], scores: Scores) -> list[int]:
+def ranked(pool: Pool, scores: Scores) -> list[int]:
     """Places in ``pool``, best score first; of equal scores by id, so that the order is always the same."""
-    keys = list(zip((-scores).tolist(), (entry.record_id for entry in pool), strict=True))
+    order = np.argsort(-scores)
+    if (np.diff(scores[order]) < 0).all():
+        found: list[int] = order.tolist()
+        return found
+    keys = list(zip((-scores).tolist(), pool.record_ids.tolist(), strict=True))
     return sorted(range(len(pool)), key=keys.__getitem__)
 
 
-def one_of_each_turn_first(pool: Sequence[PoolEntry], order: Sequence[int]) -> list[int]:
+def one_of_each_turn_first(pool: Pool, order: Sequence[int]) -> list[int]:
     """``order`` with the second and further memories of one turn behind the first ones of all."""
+    positions = pool.positions.tolist()
     seen: set[int] = set()
     first: list[int] = []
     later: list[int] = []
     for i in order:
-        position = pool[i].position
-        (later if position in seen else first).append(i)
-        seen.add(position)
+        (later if positions[i] in seen else first).append(i)
+        seen.add(positions[i])
     return first + later
 
 
@@ -120,19 +117,17 @@ def shown_score(score: float) -> float:
     return score / (1 + score) if score > 0 else 0.0
 
 
-def _own_scores(pool: Sequence[PoolEntry], weights: Weights) -> Scores:
-    similarity = np.array([entry.similarity for entry in pool], np.float64)
-    keyword = np.array([entry.keyword for entry in pool], np.float64)
-    own: Scores = weights.similarity * similarity + weights.keyword * keyword
+def _own_scores(pool: Pool, weights: Weights) -> Scores:
+    own: Scores = weights.similarity * pool.similarity + weights.keyword * pool.keyword
     return own
 
 
-def _said_by(pool: Sequence[PoolEntry], names: Sequence[str]) -> Scores:
+def _said_by(pool: Pool, names: Sequence[str]) -> Scores:
     """1 where one of ``names`` is the speaker's or a part of it."""
     wanted = {fold(_bare(name)) for name in names}
-    speakers = {entry.speaker for entry in pool}
-    named = {speaker: not wanted.isdisjoint({fold(speaker), *fold(speaker).split()}) for speaker in speakers}
-    return np.array([float(named[entry.speaker]) for entry in pool], np.float64)
+    speakers: list[str] = pool.speakers.tolist()
+    named = {speaker: not wanted.isdisjoint({fold(speaker), *fold(speaker).split()}) for speaker in set(speakers)}
+    return np.array([named[speaker] for speaker in speakers], np.float64)
 
 
 def _bare(name: str) -> str:

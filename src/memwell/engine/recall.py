@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memwell.domain.evidence import Evidence, Target
 from memwell.domain.lens import Lens, sees_memory
@@ -21,8 +22,9 @@ from memwell.engine.items import MemoryItem, RawItem
 from memwell.engine.pending import pending_corrections, statuses
 from memwell.engine.ports import AnswerCalibrated, Clock, Embedder, Matrix, Question, QuestionReader, Store, View
 from memwell.engine.provisional import provisional
-from memwell.engine.queries import PoolEntry, PoolQuery
+from memwell.engine.queries import Pool, PoolQuery
 from memwell.engine.ranking import (
+    Scores,
     answered,
     memory_scores,
     narrowness,
@@ -160,6 +162,14 @@ def _marked(items: tuple[MemoryItem, ...], status: Mapping[str, str]) -> tuple[M
 
 
 @dataclass(frozen=True, slots=True)
+class _Turns:
+    """Evidence in the running, and the score of each."""
+
+    pool: Pool
+    scores: Scores
+
+
+@dataclass(frozen=True, slots=True)
 class _Looker:
     """One question put to one snapshot."""
 
@@ -173,27 +183,23 @@ class _Looker:
     contenders: int
     relations: bool
 
-    def turns(self) -> list[tuple[PoolEntry, float]]:
-        """Evidence in the running with its score, best first."""
+    def turns(self) -> _Turns:
+        """Evidence in the running."""
         pool = self._pool(Unit.EVIDENCE, replace(self.lens, include_past=False), ())
-        scores = turn_scores(pool, self.question, self.weights)
-        values = scores.tolist()
-        return [(pool[i], values[i]) for i in ranked(pool, scores)]
+        return _Turns(pool, turn_scores(pool, self.question, self.weights))
 
-    def memories(
-        self, limit: int, turns: Sequence[tuple[PoolEntry, float]], kinds: frozenset[Kind]
-    ) -> tuple[MemoryItem, ...]:
+    def memories(self, limit: int, turns: _Turns, kinds: frozenset[Kind]) -> tuple[MemoryItem, ...]:
         if not limit:
             return ()
-        positions = [entry.position for entry, _ in turns]
-        pool = self._pool(Unit.MEMORY, replace(self.lens, kinds=kinds), positions)
-        by_position = {entry.position: score for entry, score in turns}
+        pool = self._pool(Unit.MEMORY, replace(self.lens, kinds=kinds), turns.pool.positions)
         if not self._answered(pool):
             return ()
-        scores = memory_scores(pool, by_position, self.weights, about_owner=self.question.about_owner)
+        about_owner = self.question.about_owner
+        scores = memory_scores(pool, turns.pool, turns.scores, self.weights, about_owner=about_owner)
         order = one_of_each_turn_first(pool, ranked(pool, scores))[:limit]
-        records = self.view.memories(pool[i].record_id for i in order)
-        known = [known_then(self.view, records[pool[i].record_id], self.lens.known_at) for i in order]
+        ids: list[str] = pool.record_ids[order].tolist()
+        records = self.view.memories(ids)
+        known = [known_then(self.view, records[key], self.lens.known_at) for key in ids]
         quotes = quotes_of(self.view, known)
         related = self._related(known)
         return tuple(
@@ -215,16 +221,16 @@ class _Looker:
             for i, memory in zip(order, known, strict=True)
         )
 
-    def raw(self, limit: int, turns: Sequence[tuple[PoolEntry, float]]) -> tuple[RawItem, ...]:
-        if not self._answered([entry for entry, _ in turns]):
+    def raw(self, limit: int, turns: _Turns) -> tuple[RawItem, ...]:
+        if not limit or not self._answered(turns.pool):
             return ()
-        best = turns[:limit]
-        evidence = self.view.evidence(entry.record_id for entry, _ in best)
+        best = ranked(turns.pool, turns.scores)[:limit]
+        ids: list[str] = turns.pool.record_ids[best].tolist()
+        evidence = self.view.evidence(ids)
         items = []
-        for entry, score in best:
-            record = evidence[entry.record_id]
-            window = self._window(record)
-            items.append(RawItem(record, min(shown_score(score), RAW_SCORE_CAP), window.start, window.end))
+        for key, score in zip(ids, turns.scores[best].tolist(), strict=True):
+            window = self._window(evidence[key])
+            items.append(RawItem(evidence[key], min(shown_score(score), RAW_SCORE_CAP), window.start, window.end))
         return tuple(items)
 
     def _window(self, record: Evidence) -> Span:
@@ -232,12 +238,12 @@ class _Looker:
         wanted = set(self.question.terms)
         return max(windows(record.content), key=lambda w: len(wanted & set(terms(record.content[w.start : w.end]))))
 
-    def _answered(self, pool: Sequence[PoolEntry]) -> bool:
+    def _answered(self, pool: Pool) -> bool:
         if not isinstance(self.embedder, AnswerCalibrated):
             return True
         return answered(pool, self.weights, self.embedder.answer_threshold)
 
-    def _pool(self, unit: Unit, lens: Lens, positions: Sequence[int]) -> list[PoolEntry]:
+    def _pool(self, unit: Unit, lens: Lens, positions: Sequence[int] | NDArray[np.int64]) -> Pool:
         query = PoolQuery(
             lens=lens,
             limit=self.contenders,

@@ -6,13 +6,14 @@ the whole write is applied as one plan.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memwell.domain.decision import Action, Candidate, Decision, Situation
 from memwell.domain.evidence import Target
@@ -23,7 +24,7 @@ from memwell.domain.plan import AddMemory, AddSources, Operation, Retire, Shorte
 from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
 from memwell.engine.ports import Comparison, Head, Matrix, View
-from memwell.engine.queries import PoolEntry, PoolQuery
+from memwell.engine.queries import Pool, PoolQuery
 from memwell.engine.settle import Settled
 from memwell.engine.versions import new_version
 
@@ -82,6 +83,7 @@ class WorkingSet:
     _ascribed: dict[int, Candidate] = field(default_factory=dict)
     _heads: dict[str, MemoryRecord] = field(default_factory=dict)
     _drafts: dict[int, MemoryRecord] = field(default_factory=dict)
+    _told: list[MemoryRecord] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
     _standing: list[int] = field(default_factory=list)
     _by_key: dict[tuple[str, str | None], list[int]] = field(default_factory=dict)
@@ -203,6 +205,8 @@ class WorkingSet:
         self._numbers[memory.id] = number
         if memory.state is State.CURRENT:
             self._standing.append(number)
+        if memory.attribute == ALIAS:
+            self._told.append(memory)
         if memory.attribute is not None:
             self._by_key.setdefault((memory.subject, memory.attribute), []).append(number)
         return memory.id
@@ -242,8 +246,8 @@ class WorkingSet:
 
     def _people(self) -> People:
         """Who is who, by what is stored and by what this write has told so far."""
-        told = [draft for draft in self._drafts.values() if draft.attribute == ALIAS]
-        return people_of(memory for memory in (*self._aliases, *told) if memory.id not in self._retired)
+        told = (*self._aliases, *self._told)
+        return people_of(memory for memory in told if memory.id not in self._retired)
 
     @cached_property
     def _aliases(self) -> list[MemoryRecord]:
@@ -259,7 +263,7 @@ class WorkingSet:
         offered = self._offered_heads(number, keys)
         drafts = [draft for key in keys for draft in self._by_key.get(key, [])]
         if self._standing:
-            likeness = self.vectors[self._standing] @ self.target_queries[number]
+            likeness = (self.vectors[:number] @ self.target_queries[number])[self._standing]
             likeliest = np.argsort(-likeness, kind="stable")[:TARGET_LIMIT].tolist()
             drafts = [self._standing[place] for place in likeliest] + drafts
         offers = {self._drafts[draft].id: self._offer(number, draft) for draft in drafts}
@@ -267,28 +271,31 @@ class WorkingSet:
         return offered
 
     def _offered_heads(self, number: int, keys: Sequence[tuple[str, str]]) -> dict[str | int, _Offer]:
-        likely = self._pool(self.target_queries[number])
+        pool = self._pool(self.target_queries[number])
+        likely = self._nearness(pool)
         near = likely
         if self._mapped:
-            near = self._pool(self.vectors[number], tuple(entry.position for entry in likely.values()))
-        best = sorted(likely, key=lambda memory_id: (-likely[memory_id].similarity, memory_id))[:TARGET_LIMIT]
-        self._heads.update(self.view.memories(memory_id for memory_id in best if memory_id not in self._heads))
+            places = [key in likely for key in pool.record_ids.tolist()]
+            near = self._nearness(self._pool(self.vectors[number], pool.positions[places]))
+        best = [memory_id for _, memory_id in sorted((-value, key) for key, value in likely.items())[:TARGET_LIMIT]]
+        missing = [memory_id for memory_id in best if memory_id not in self._heads]
+        self._heads.update(self.view.memories(missing) if missing else {})
         for memory in self.view.heads(self.scope, keys):
             if memory.id not in self._retired and self._is_read(memory):
                 self._heads.setdefault(memory.id, memory)
                 best.append(memory.id)
+        return {memory_id: _Offer(likely.get(memory_id, 0.0), near.get(memory_id, 0.0)) for memory_id in best}
 
-        def nearness(entries: Mapping[str, PoolEntry], memory_id: str) -> float:
-            return entries[memory_id].similarity if memory_id in entries else 0.0
-
-        return {memory_id: _Offer(nearness(likely, memory_id), nearness(near, memory_id)) for memory_id in best}
-
-    def _pool(self, vector: Matrix, positions: Sequence[int] = ()) -> dict[str, PoolEntry]:
-        """The heads that stand, nearest to ``vector`` and at ``positions``."""
+    def _pool(self, vector: Matrix, positions: Sequence[int] | NDArray[np.int64] = ()) -> Pool:
+        """The heads nearest to ``vector`` and at ``positions``, retired ones among them."""
         limit = CANDIDATE_LIMIT + len(self._retired)
         query = PoolQuery(Lens(now=self.now, include_muted=True), limit, self.model, vector, positions=positions)
-        pool = self.view.pool(self.scope, Unit.MEMORY, query)
-        return {entry.record_id: entry for entry in pool if entry.record_id not in self._retired}
+        return self.view.pool(self.scope, Unit.MEMORY, query)
+
+    def _nearness(self, pool: Pool) -> dict[str, float]:
+        """Similarity by id of those in ``pool`` that still stand."""
+        found = zip(pool.record_ids.tolist(), pool.similarity.tolist(), strict=True)
+        return {key: value for key, value in found if key not in self._retired}
 
     def _may_go(self, ref: str | int, target: Target) -> bool:
         if isinstance(ref, int):

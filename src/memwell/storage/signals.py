@@ -106,10 +106,13 @@ def with_context(share: Floats, follower: NDArray[np.intp], context: float) -> F
 
 
 def best(scores: NDArray[np.floating], limit: int) -> NDArray[np.intp]:
-    """Places of the ``limit`` highest finite scores; of equal ones, the first."""
+    """Places of the ``limit`` highest finite scores, ascending; of equal ones, the first."""
     found = np.flatnonzero(np.isfinite(scores))
-    if len(found) > limit:
-        least = np.partition(scores[found], len(found) - limit)[len(found) - limit] if limit else np.inf
-        found = found[scores[found] >= least]
-        found = found[np.lexsort((found, -scores[found]))][:limit]
-    return found
+    if len(found) <= limit:
+        return found
+    if not limit:
+        return found[:0]
+    finite = scores[found]
+    least = np.partition(finite, len(found) - limit)[len(found) - limit]
+    above, equal = found[finite > least], found[finite == least]
+    return np.sort(np.concatenate([above, equal[: limit - len(above)]]))

@@ -14,6 +14,8 @@ from memwell.builtin.model.weights import EncoderWeights
 from memwell.engine.ports import Matrix
 
 _HIDDEN, _INNER, _LAYERS = 384, 1536, 12
+# Products of a layer in the graph, and the matrices of the file that stand side by side in each.
+_PRODUCTS = {"qkv": ("q", "k", "v"), "ao": ("ao",), "fi": ("fi",), "fo": ("fo",)}
 _START, _END = 0, 2
 # Word pieces that the model takes at a time, without start and end: a longer text is read in windows of that many.
 _WINDOW = 510
@@ -74,12 +76,13 @@ def _initializers(weights: EncoderWeights) -> Iterator[tuple[str, np.ndarray]]:
         yield f"{name}.w", weights.tensor(f"{name}.w")
         yield f"{name}.b", weights.tensor(f"{name}.b")
     for layer in range(_LAYERS):
-        for part in ("q", "k", "v", "ao", "fi", "fo"):
-            name = f"l{layer}.{part}"
-            packed, scales = weights.packed(f"{name}.w", _INNER if part == "fo" else _HIDDEN)
-            yield f"{name}.w", packed
-            yield f"{name}.scale", scales
-            yield f"{name}.b", weights.tensor(f"{name}.b")
+        for product, parts in _PRODUCTS.items():
+            names = [f"l{layer}.{part}" for part in parts]
+            inputs = _INNER if product == "fo" else _HIDDEN
+            packed, scales = zip(*(weights.packed(f"{name}.w", inputs) for name in names), strict=True)
+            yield f"l{layer}.{product}.w", np.concatenate(packed)
+            yield f"l{layer}.{product}.scale", np.concatenate(scales)
+            yield f"l{layer}.{product}.b", np.concatenate([weights.tensor(f"{name}.b") for name in names])
 
 
 def _session(weights: EncoderWeights) -> tuple[Any, list[Any]]:
@@ -88,6 +91,8 @@ def _session(weights: EncoderWeights) -> tuple[Any, list[Any]]:
     options = session_options()
     # The graph is written as it is to run: looking for a better one costs more than it brings.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    # Rearranging the weights is most of what loading takes.
+    options.add_session_config_entry("session.prepack.enable_parallel", "1")
     values = []
     for name, array in _initializers(weights):
         values.append(onnxruntime.OrtValue.ortvalue_from_numpy(array))

@@ -21,7 +21,7 @@ from memwell.domain.rights import readable, sendable
 from memwell.domain.scope import Scope
 from memwell.domain.validity import Validity
 from memwell.engine.ports import Matrix
-from memwell.engine.queries import EvidenceQuery, PageQuery, PoolEntry, PoolQuery
+from memwell.engine.queries import EvidenceQuery, PageQuery, Pool, PoolEntry, PoolQuery
 from memwell.storage.memory.rows import Rows
 from memwell.storage.memory.traces import MemoryTraces
 from memwell.storage.refusals import other_shape
@@ -110,7 +110,7 @@ class MemoryView:
     def count(self, scope: Scope, lens: Lens) -> int:
         return len(self._seen_memories(scope, lens))
 
-    def pool(self, scope: Scope, unit: Unit, query: PoolQuery) -> list[PoolEntry]:
+    def pool(self, scope: Scope, unit: Unit, query: PoolQuery) -> Pool:
         ids = self._seen_memories(scope, query.lens) if unit is Unit.MEMORY else self._seen_evidence(scope, query.lens)
         broken = self._broken(scope, query.lens) if unit is Unit.MEMORY else frozenset()
         seen = [self._entry(unit, key) for key in ids]
@@ -134,14 +134,16 @@ class MemoryView:
             *best(np.where(within, similarity, -np.inf), query.limit).tolist(),
             *(i for i, entry in enumerate(seen) if entry.position in query.positions),
         }
-        return [
-            seen[i]._replace(
-                similarity=float(similarity[i]) if np.isfinite(similarity[i]) else 0.0,
-                keyword=float(keyword[i]),
-                episode=int(episode[i]),
-            )
-            for i in sorted(chosen)
-        ]
+        return Pool.of(
+            [
+                seen[i]._replace(
+                    similarity=float(similarity[i]) if np.isfinite(similarity[i]) else 0.0,
+                    keyword=float(keyword[i]),
+                    episode=int(episode[i]),
+                )
+                for i in sorted(chosen)
+            ]
+        )
 
     def _keyword(self, unit: Unit, ids: Sequence[str], query: PoolQuery) -> Floats:
         words = [self._rows.words[unit][key] for key in ids]

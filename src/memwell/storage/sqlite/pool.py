@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from memwell.domain.lens import Lens
 from memwell.domain.plan import Unit
 from memwell.engine.ports import Matrix
-from memwell.engine.queries import PoolEntry, PoolQuery
+from memwell.engine.queries import Pool, PoolQuery
 from memwell.storage.signals import Floats, best, keyword_share, with_context
 from memwell.storage.sqlite.index import Part
 from memwell.storage.sqlite.keywords import term_matches
@@ -20,9 +20,7 @@ from memwell.storage.sqlite.seen import Records, Seen, records_at, seen, united,
 from memwell.storage.values import to_micros
 
 
-def pool(
-    connection: sqlite3.Connection, scope: int, unit: Unit, parts: Sequence[Part], query: PoolQuery
-) -> list[PoolEntry]:
+def pool(connection: sqlite3.Connection, scope: int, unit: Unit, parts: Sequence[Part], query: PoolQuery) -> Pool:
     """See ``ports.View.pool``."""
     found, similarity = _seen(connection, unit, parts, query)
     records = found.records
@@ -35,20 +33,19 @@ def pool(
         keyword = with_context(keyword, found.follower, query.context)
     chosen = _chosen(records, similarity, keyword, query)
     cosine = similarity[chosen]
-    rows = zip(
-        records.ids[chosen].tolist(),
-        np.where(np.isfinite(cosine), cosine, 0.0).tolist(),
-        keyword[chosen].tolist(),
-        (found.session_names[code] for code in records.sessions[chosen].tolist()),
-        records.positions[chosen].tolist(),
-        (records.said_at[chosen] / 1e6).tolist(),
-        found.episode[chosen].tolist(),
-        records.about_user[chosen].tolist(),
-        records.intact[chosen].tolist(),
-        records.speakers[chosen].tolist(),
-        strict=True,
+    names = found.session_names
+    return Pool(
+        records.ids[chosen],
+        np.where(np.isfinite(cosine), cosine, 0.0).astype(np.float64),
+        keyword[chosen],
+        [names[code] for code in records.sessions[chosen].tolist()],
+        records.positions[chosen],
+        records.said_at[chosen] / 1e6,
+        found.episode[chosen],
+        records.about_user[chosen],
+        records.intact[chosen],
+        records.speakers[chosen],
     )
-    return list(map(PoolEntry._make, rows))
 
 
 def _seen(connection: sqlite3.Connection, unit: Unit, parts: Sequence[Part], query: PoolQuery) -> tuple[Seen, Matrix]:
@@ -80,7 +77,8 @@ def _chosen(records: Records, similarity: Matrix, keyword: Floats, query: PoolQu
     chosen = np.zeros(len(records.numbers), np.bool_)
     chosen[best(similarity, query.limit)] = True
     if query.terms:
-        chosen[best(np.where(keyword > 0, keyword, -np.inf), query.limit)] = True
+        sharing = np.flatnonzero(keyword)
+        chosen[sharing[best(keyword[sharing], query.limit)]] = True
     if len(query.positions):
         chosen |= np.isin(records.positions, query.positions)
     if query.periods:

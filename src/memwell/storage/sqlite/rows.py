@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from memwell.domain.evidence import Evidence, EvidenceStatus, Permissions, Speaker
@@ -45,6 +46,12 @@ def _moment(micros: int | None) -> Any:
     return None if micros is None else from_micros(micros)
 
 
+@lru_cache(maxsize=256)
+def _scope(user: str, app: str, agent: str) -> Scope:
+    """One value for all rows of a scope, since checking its names costs more than reading a row."""
+    return Scope(user, app, agent)
+
+
 def evidence_row(record: Evidence) -> Row:
     """Values of ``EVIDENCE_COLUMNS``."""
     return (
@@ -76,7 +83,7 @@ def evidence_from(row: Row) -> Evidence:
     local, cloud, infer, status, occurred_at, recorded_at, valid_from, valid_until, metadata, permitted_at = rest
     return Evidence(
         id=key,
-        scope=Scope(user, app, agent),
+        scope=_scope(user, app, agent),
         origin=origin,
         speaker=Speaker(speaker),
         content=content,
@@ -141,7 +148,7 @@ def memory_from(row: Row, sources: tuple[Source, ...], links: Links) -> MemoryRe
     extractor, judge, targets, extra = rest
     return MemoryRecord(
         id=key,
-        scope=Scope(user, app, agent),
+        scope=_scope(user, app, agent),
         kind=Kind(kind),
         content=content,
         memory_at=from_micros(memory_at),
@@ -228,6 +235,8 @@ def read_evidence(connection: sqlite3.Connection, tail: str, values: tuple[Any, 
 def read_memories(connection: sqlite3.Connection, tail: str, values: tuple[Any, ...]) -> dict[int, MemoryRecord]:
     """Memories ``m`` by row number, picked and ordered by ``tail``, a WHERE clause and what follows it."""
     rows = {row[0]: row[1:] for row in connection.execute(_MEMORIES + tail, values)}
+    if not rows:
+        return {}
     numbers = json.dumps(list(rows))
     sources: dict[int, list[Source]] = {}
     for memory, evidence_id, start, end, said_at in connection.execute(_SOURCES, (numbers,)):

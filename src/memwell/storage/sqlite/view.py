@@ -15,12 +15,12 @@ from memwell.domain.memory import MemoryRecord, Transition
 from memwell.domain.people import ALIAS
 from memwell.domain.plan import Unit
 from memwell.domain.scope import Scope
-from memwell.engine.queries import EvidenceQuery, PageQuery, PoolEntry, PoolQuery
+from memwell.engine.queries import NO_POOL, EvidenceQuery, PageQuery, Pool, PoolQuery
 from memwell.storage.refusals import other_shape
 from memwell.storage.sqlite.index import IndexCache, Model
 from memwell.storage.sqlite.pool import pool
 from memwell.storage.sqlite.rows import HIGHEST, id_list, read_evidence, read_memories, transition_from
-from memwell.storage.sqlite.statements import find_scope, statement
+from memwell.storage.sqlite.statements import ScopeRow, find_scope, statement
 from memwell.storage.sqlite.traces import SqliteTraces
 from memwell.storage.values import to_micros
 
@@ -41,12 +41,14 @@ class SqliteView:
         self._connection = connection
         self._cache = cache
         self._now = now
+        self._rows: dict[Scope, ScopeRow | None] = {}
+        self._models: dict[str, Model | None] = {}
 
     def scopes(self) -> list[Scope]:
         return [Scope(*row) for row in self._connection.execute(statement("scopes"))]
 
     def epoch(self, scope: Scope) -> int:
-        row = find_scope(self._connection, scope)
+        row = self._row(scope)
         return row.epoch if row else 0
 
     def memories(self, ids: Iterable[str]) -> dict[str, MemoryRecord]:
@@ -57,7 +59,7 @@ class SqliteView:
         return {record.id: record for record in read_evidence(self._connection, tail, (id_list(ids),))}
 
     def evidence_by_origin(self, scope: Scope, origins: Iterable[str]) -> dict[str, Evidence]:
-        row = find_scope(self._connection, scope)
+        row = self._row(scope)
         if row is None:
             return {}
         tail = "WHERE e.scope = ? AND e.origin IN (SELECT value FROM json_each(?))"
@@ -73,7 +75,7 @@ class SqliteView:
         return [found[key] for key in ids]
 
     def pending(self, scope: Scope, limit: int) -> list[Evidence]:
-        row = find_scope(self._connection, scope)
+        row = self._row(scope)
         if row is None:
             return []
         numbers = [no for (no,) in self._connection.execute(statement("pending_evidence"), (row.no, limit))]
@@ -81,7 +83,7 @@ class SqliteView:
         return read_evidence(self._connection, tail, (json.dumps(numbers),)) if numbers else []
 
     def heads(self, scope: Scope, keys: Iterable[tuple[str, str]]) -> list[MemoryRecord]:
-        row = find_scope(self._connection, scope)
+        row = self._row(scope)
         pairs = list(dict.fromkeys(keys))
         if row is None or not pairs:
             return []
@@ -91,14 +93,14 @@ class SqliteView:
         return list(read_memories(self._connection, tail, values).values())
 
     def aliases(self, scope: Scope) -> list[MemoryRecord]:
-        row = find_scope(self._connection, scope)
+        row = self._row(scope)
         if row is None:
             return []
         tail = f"WHERE m.scope = ? AND m.attribute = '{ALIAS}' AND m.state = 'current' ORDER BY m.no"
         return list(read_memories(self._connection, tail, (row.no,)).values())
 
     def page(self, query: PageQuery) -> list[MemoryRecord]:
-        row = find_scope(self._connection, query.scope)
+        row = self._row(query.scope)
         if row is None:
             return []
         tail = "WHERE m.scope = ? AND m.state IN (SELECT value FROM json_each(?))"
@@ -124,7 +126,7 @@ class SqliteView:
         return list(read_memories(self._connection, tail, (*values, query.limit)).values())
 
     def evidence_page(self, query: EvidenceQuery) -> list[Evidence]:
-        row = find_scope(self._connection, query.scope)
+        row = self._row(query.scope)
         if row is None:
             return []
         tail = f"WHERE e.scope = ? AND e.status = 'active' AND e.{query.target.value}"
@@ -144,26 +146,26 @@ class SqliteView:
         return read_evidence(self._connection, tail, (*values, query.limit))
 
     def count(self, scope: Scope, lens: Lens) -> int:
-        row = find_scope(self._connection, scope)
+        row = self._row(scope)
         if row is None:
             return 0
         with self._cache.parts(self._connection, row.no, Unit.MEMORY, row.changes, None) as parts:
             return sum(int(part.visible(self._connection, lens).sum()) for part in parts)
 
-    def pool(self, scope: Scope, unit: Unit, query: PoolQuery) -> list[PoolEntry]:
+    def pool(self, scope: Scope, unit: Unit, query: PoolQuery) -> Pool:
         vector = query.vector
         known = self._model(query.model) if vector is not None else None
         if known is not None and vector is not None and vector.shape != (known.dimensions,):
             raise other_shape(query.model, vector.shape, known.dimensions)
-        row = find_scope(self._connection, scope)
+        row = self._row(scope)
         if row is None:
-            return []
+            return NO_POOL
         with self._cache.parts(self._connection, row.no, unit, row.changes, known) as parts:
             comparable = query if known is not None else replace(query, vector=None)
             return pool(self._connection, row.no, unit, parts, comparable)
 
     def recent(self, scope: Scope, session_id: str, *, before: datetime, limit: int) -> list[Evidence]:
-        row = find_scope(self._connection, scope)
+        row = self._row(scope)
         if row is None:
             return []
         tail = (
@@ -182,13 +184,13 @@ class SqliteView:
         return list(self._keyed_memories(tail, (json.dumps(numbers),)).values())
 
     def outcome(self, scope: Scope, request_id: str) -> tuple[str, Mapping[str, Any] | None] | None:
-        row = find_scope(self._connection, scope)
+        row = self._row(scope)
         values = (row.no if row else 0, request_id, to_micros(self._now()))
         found = self._connection.execute(statement("request"), values).fetchone()
         return None if found is None else (found[0], None if found[1] is None else json.loads(found[1]))
 
     def traces(self, scope: Scope) -> SqliteTraces:
-        row = find_scope(self._connection, scope)
+        row = self._row(scope)
         return SqliteTraces(self._connection, row.no if row else 0)
 
     def unindexed(self, unit: Unit, model: str, limit: int, target: Target = Target.LOCAL) -> list[str]:
@@ -220,9 +222,19 @@ class SqliteView:
             },
         }
 
+    def _row(self, scope: Scope) -> ScopeRow | None:
+        """The scope's row, read once: nothing changes within a snapshot."""
+        if scope not in self._rows:
+            self._rows[scope] = find_scope(self._connection, scope)
+        return self._rows[scope]
+
     def _model(self, name: str) -> Model | None:
-        row = self._connection.execute("SELECT no, dimensions FROM models WHERE name = ?", (name,)).fetchone()
-        return None if row is None else Model(*row)
+        """The model's row, read once too."""
+        if name not in self._models:
+            query = "SELECT no, dimensions FROM models WHERE name = ?"
+            row = self._connection.execute(query, (name,)).fetchone()
+            self._models[name] = None if row is None else Model(*row)
+        return self._models[name]
 
     def _keyed_memories(self, tail: str, values: tuple[Any, ...]) -> dict[str, MemoryRecord]:
         return {memory.id: memory for memory in read_memories(self._connection, tail, values).values()}

@@ -86,8 +86,5 @@ def say(store: Store, *contents: str, first: int = 1) -> None:
 def entries(store: Store, words: str, like: str, unit: Unit = Unit.MEMORY) -> list[PoolEntry]:
     """The pool of alice's records for words and meaning."""
     with store.view() as view:
-        return view.pool(
-            ALICE,
-            unit,
-            PoolQuery(model=EMBEDDER.model, vector=EMBEDDER.query(like), terms=query_terms(words), lens=NOW, limit=50),
-        )
+        query = PoolQuery(NOW, 50, EMBEDDER.model, EMBEDDER.query(like), query_terms(words))
+        return list(view.pool(ALICE, unit, query))
