@@ -4,9 +4,10 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+REFERENCE := memwell.interfaces.python.memory memwell.interfaces.python.asynchronous memwell.interfaces.python.jobs memwell.client memwell.errors memwell.engine.results memwell.engine.items memwell.engine.ports memwell.domain.memory memwell.domain.evidence memwell.domain.command memwell.testing.conformance memwell.adapters.langgraph memwell.adapters.mem0 memwell.adapters.openai_agents
 SOURCES := $(shell find src -name '*.py' -o -name '*.sql' -o -name '*.toml')
 
-.PHONY: help setup demo test test-all lint types format bench train docs clean
+.PHONY: help setup demo test test-all lint types format bench train docs reference clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' $(MAKEFILE_LIST)
@@ -40,8 +41,11 @@ bench: $(VENV)/installed ## a short benchmark of speed
 train: $(VENV)/train ## make the decision model again; see training/README.md
 	$(BIN)/python training/train.py
 
-docs: $(VENV)/dev ## run every snippet of the README and the documentation
+docs: reference ## run every snippet of the documentation; build the API reference in dist/reference
 	$(BIN)/python -m pytest tests/docs
+
+reference: $(VENV)/dev
+	$(BIN)/python -m pdoc --output-directory dist/reference $(REFERENCE)
 
 clean: ## remove .venv and caches
 	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,22 +1,22 @@
-"""Wiring: reads settings and puts stores, providers and use cases together. The only reader of the environment."""
+"""Wiring: puts stores, providers and use cases together as the settings say."""
 
 from __future__ import annotations
 
-import os
-import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from memwell.builtin.embedder import bundled_embedder
 from memwell.builtin.extractor import BuiltinExtractor
 from memwell.builtin.judge import BuiltinJudge
-from memwell.builtin.language import abbreviations, joints, load_languages
-from memwell.builtin.model.decide import bundled_model
+from memwell.builtin.language import Language, abbreviations, compiled, joints, load_languages
+from memwell.builtin.model.decide import DecisionModel, bundled_model
 from memwell.builtin.question import BuiltinQuestionReader
 from memwell.builtin.ranking import load_weights
 from memwell.builtin.rules import RuleJudge, corrects
 from memwell.builtin.system import SystemClock, TimeOrderedIds, cache_budget
+from memwell.engine.calls import Placed
 from memwell.engine.correcting import Correcting
 from memwell.engine.faults import Reach, pass_by
 from memwell.engine.forgetting import Forgetting
@@ -34,12 +34,15 @@ from memwell.engine.remember import Remember
 from memwell.engine.weights import Weights
 from memwell.errors import ConfigurationError
 from memwell.providing import Probe, provided
-from memwell.settings import Settings, read_settings
+from memwell.settings import Settings
 from memwell.storage.sqlite import SqliteStore
-from memwell.worker import Owners, Worker, never
+from memwell.worker import Owners, Warming, Worker, never
 
 if TYPE_CHECKING:
     from memwell.providers.decisions import DecisionProvider
+
+
+_WORDS = "warm"  # any words do to load a model
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,26 +64,14 @@ class Engine:
     observing: Observing
     maintaining: Maintaining
     worker: Worker
+    warming: Warming
     probes: tuple[Probe, ...] = ()
 
     def close(self) -> None:
         """Stop the worker and release the store; safe to call twice."""
+        self.warming.stop()
         self.worker.stop()
         self.store.close()
-
-
-def load_settings(**arguments: Any) -> Settings:
-    """Settings of this process: file, environment, then ``arguments`` that are not ``None``."""
-    return read_settings(os.environ, arguments, default_home=_user_data_folder())
-
-
-def _user_data_folder() -> Path:
-    """The platform's folder for user data: XDG on Linux, Application Support on macOS, Local AppData on Windows."""
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "memwell"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "memwell"
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "memwell"
 
 
 def open_engine(
@@ -140,5 +131,19 @@ def open_engine(
         worker=Worker(
             store, jobs, owners, maintaining.reindex_some if found.embedder is not None else never, found.paid
         ),
+        warming=Warming(_loads(embedder, model, languages)),
         probes=found.probes,
     )
+
+
+def _loads(
+    embedder: Embedder, model: DecisionModel | None, languages: tuple[Language, ...]
+) -> Iterator[Callable[[], object]]:
+    """What the parts of this machine load at their first use, the parts of a search first."""
+    if not isinstance(embedder, Placed):  # one that sends nothing anywhere
+        yield partial(embedder.query, _WORDS)
+    if model is not None:
+        yield partial(model.describe, _WORDS, _WORDS)
+    for language in languages:
+        for pattern in language.patterns():
+            yield partial(compiled, pattern)

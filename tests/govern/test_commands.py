@@ -80,6 +80,15 @@ def test_widened_and_tightened_at_one_instant(mem: Memory) -> None:
     assert mem.list(target="cloud").memories == ()
 
 
+def test_what_is_said_again_after_it_was_withdrawn_is_remembered(mem: Memory) -> None:
+    for words in ("I live in Lyon.", "My cat is called Tom."):
+        (evidence,) = mem.add(words).evidence_ids
+        mem.withdraw(evidence)
+        assert words not in [memory.content for memory in mem.list().memories]
+        mem.add(words)
+        assert words in [memory.content for memory in mem.list().memories]
+
+
 def test_withdrawn_evidence_is_read_no_more(mem: Memory) -> None:
     evidence = mem.add("I live in Lyon.").evidence_ids[0]
     key = only(mem, "Lyon")

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from memwell.composition import Engine, load_settings, open_engine
+from memwell.composition import Engine, open_engine
 from memwell.domain.command import read_receipt
 from memwell.engine.cascade import Selection
 from memwell.engine.waiting import AWAITING_MESSAGE, waiting_corrections
+from memwell.environment import load_settings
 from memwell.errors import BundleError, ErasedSourceError, NotCurrentError
 from memwell.interfaces.bench.parts import KeepAll, WholeTurns
 from memwell.testing.doubles import ALICE, BOB, START, FakeClock, HashEmbedder, SequentialIds

@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
+from jsonschema import Draft202012Validator
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
@@ -23,8 +24,8 @@ from tests.interfaces.servers import environment, memwell, serving
 
 # Use cases that no model is offered: care of the store and of permissions is its owner's business, and few tools are
 # chosen better than many.
-STORE = {"check", "resume", "rebuild", "reindex", "clean"}
-NO_TOOL = STORE | {"unarchive", "mute", "unmute", "observe", "permit", "withdraw", "receipt"}
+STORE = {"check", "resume", "rebuild", "reindex", "clean", "list_jobs", "retry_jobs"}
+NO_TOOL = STORE | {"unarchive", "mute", "unmute", "observe", "permit", "withdraw", "receipt", "evidence"}
 
 Story = Callable[[Client], Awaitable[None]]
 
@@ -40,6 +41,9 @@ def test_every_tool_says_in_words_what_it_takes(tool: Any) -> None:
     assert {*schema["required"]} <= {*schema["properties"]} <= {*tool.case.arguments}
     assert all(field["description"] and field["type"] for field in schema["properties"].values())
     assert "user_id" not in schema["properties"]
+    Draft202012Validator.check_schema(tool.output_schema)
+    assert tool.output_schema["type"] == "object"
+    assert len(json.dumps(tool.output_schema)) < 4_000
     assert 40 < len(tool.description) < 600
 
 
@@ -167,3 +171,40 @@ def test_standard_output_holds_the_protocol_alone_in_utf_8(tmp_path: Path, encod
     assert rest == b""
     assert [answer["id"] for answer in answers] == [1, 2, 3]
     assert "绿茶" in answers[2]["result"]["content"][0]["text"]
+
+
+def test_a_client_is_greeted_before_the_store_is_open_and_told_where_it_cannot_be_opened(tmp_path: Path) -> None:
+    (tmp_path / "memwell.db").write_bytes(b"no store at all" * 100)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "memwell", "mcp", "--user", "ann"],
+        env=environment(tmp_path),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    asked = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "prompts/list"},
+        {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "status", "arguments": {}}},
+    ]
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for request in asked:
+        process.stdin.write(json.dumps(request) + "\n")
+        process.stdin.flush()
+    answers = {answer["id"]: answer for answer in (json.loads(process.stdout.readline()) for _ in range(3))}
+    assert answers[1]["result"]["serverInfo"]["name"] == "memwell"
+    assert answers[2]["result"]["prompts"][0]["name"] == "context"
+    assert answers[3]["error"]["data"] == {"code": "not_a_store"}
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert "error:" in told
+    assert "Traceback" not in told
+
+
+def test_greeting_needs_none_of_the_engine() -> None:
+    program = "import sys, memwell.interfaces.mcp.server; assert 'numpy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], env=environment(Path()), check=True)

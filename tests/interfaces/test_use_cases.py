@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import pytest
 
@@ -10,13 +11,15 @@ from memwell import AsyncMemory, Memory
 from memwell.client import AsyncClient, Client
 from memwell.interfaces.usecases.table import LOCAL, USE_CASES, UseCase
 
+ON_MEMORY = {case.name for case in USE_CASES.values() if not case.of}
+
 
 def public(kind: type) -> set[str]:
     return {name for name in dir(kind) if not name.startswith("_")}
 
 
 def test_every_method_of_memory_is_a_use_case_or_says_why_not() -> None:
-    assert public(Memory) == {*USE_CASES, *LOCAL}
+    assert public(Memory) == {*ON_MEMORY, *LOCAL}
     assert not {*USE_CASES} & {*LOCAL}
 
 
@@ -26,7 +29,14 @@ def test_async_memory_has_the_same_methods() -> None:
 
 @pytest.mark.parametrize("kind", [Client, AsyncClient])
 def test_clients_have_every_use_case(kind: type) -> None:
-    assert public(kind) == {*USE_CASES, "close", "scoped"}
+    files = {"export_bundle", "plan_import", "apply_import"}
+    assert public(kind) == {*ON_MEMORY, *files, "jobs", "close", "scoped"}
+
+
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+def test_clients_have_the_jobs_that_are_use_cases(kind: Any) -> None:
+    jobs = kind("http://127.0.0.1:9").jobs
+    assert {f"{name}_jobs" for name in public(type(jobs))} == {*USE_CASES} - ON_MEMORY
 
 
 @pytest.mark.parametrize("case", USE_CASES.values(), ids=lambda case: case.name)

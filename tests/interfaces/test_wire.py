@@ -43,6 +43,7 @@ def results(memory: Memory) -> dict[str, Any]:
         "search": memory.search("where do I live? 绿茶", raw_limit=5, profile_limit=5),
         "list": memory.list(limit=1),
         "get": memory.get(home),
+        "evidence": memory.evidence(limit=1),
         "history": memory.history(home),
         "explain": memory.explain(home),
         "update": memory.update(memory.list().memories[0].id, "I live in Rome."),
@@ -52,6 +53,8 @@ def results(memory: Memory) -> dict[str, Any]:
         "resume": memory.resume(),
         "rebuild": memory.rebuild(),  # type: ignore[func-returns-value]
         "reindex": memory.reindex(),
+        "list_jobs": [memory.jobs.list()[0]] if memory.add("I like maps.", wait=False).job_id else [],
+        "retry_jobs": memory.jobs.retry(),
     }
 
 

@@ -13,7 +13,8 @@ from importlib import import_module
 
 from memwell.builtin.language import load_languages
 from memwell.builtin.rules import RuleJudge
-from memwell.composition import load_settings, open_engine
+from memwell.composition import open_engine
+from memwell.environment import load_settings
 from memwell.testing.doubles import HashEmbedder
 from memwell.testing.faults import armed
 

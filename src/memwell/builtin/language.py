@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -163,6 +163,16 @@ class Language:
         """Everything that a cue with one group captures in folded text."""
         pattern = self.cues.get(cue)
         return frozenset(fold(match) for match in compiled(pattern).findall(folded)) if pattern else frozenset()
+
+    def patterns(self) -> Iterator[str]:
+        """Every pattern of the pack that is compiled when it is first used."""
+        for rule in self.attributes:
+            yield from (pattern for pattern in (rule.pattern, rule.exclude) if pattern)
+        yield from self.cues.values()
+        yield from self.subject.values()
+        yield self.value_end
+        yield from self.times.patterns.values()
+        yield from (time.pattern for time in self.times.rules)
 
     def stem(self, word: str) -> str:
         """``word`` without its ending, where a stem of some length remains: "olives" and "olive" are one."""

@@ -18,9 +18,14 @@ AWAITING = "awaiting:"  # what the origin of a quote begins with that waits for 
 CORRECTS = "corrects"  # metadata of such a quote: ids of the memories that it corrects
 
 
+def keyed_prefix(start: str) -> str:
+    """What the origins of all observations whose source key begins with ``start`` begin with."""
+    return f"observed:{start}"
+
+
 def observed_prefix(source_key: str) -> str:
     """What the origins of all versions of an observed source begin with."""
-    return f"observed:{source_key}:"
+    return f"{keyed_prefix(source_key)}:"
 
 
 def message_origin(session_id: str, message_id: str) -> str:

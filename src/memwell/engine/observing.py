@@ -19,7 +19,7 @@ from memwell.domain.evidence import (
     default_permissions,
     observed_prefix,
 )
-from memwell.domain.memory import FormedBy, Kind, Source
+from memwell.domain.memory import FormedBy, Kind, MemoryRecord, Source
 from memwell.domain.plan import AddEvidence, AddMemory, MarkFormed, Operation, Plan
 from memwell.domain.scope import Scope, checked_id
 from memwell.domain.text import checked_text
@@ -36,13 +36,22 @@ MAX_BYTES = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What an observation became; ``receipt`` is ``None`` where this version was known already."""
+    """What an observation became; ``receipt`` is ``None`` where this version was known already.
+
+    Attributes:
+        memory_id: the state that was formed from it; ``None`` where that was known already.
+    """
 
     evidence_id: str
     receipt: Receipt | None
+    memory_id: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        return {"evidence_id": self.evidence_id, "receipt": self.receipt and self.receipt.to_dict()}
+        return {
+            "evidence_id": self.evidence_id,
+            "receipt": self.receipt and self.receipt.to_dict(),
+            "memory_id": self.memory_id,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +114,13 @@ class Observing:
             asked = json.dumps([source_key, version, content])
             command_id = self.ids.new("cmd") if command_id is None else checked_id("command_id", command_id)
             command = Command(command_id, "observe", scope.user_id, (evidence.id,), asked, {VERSION: version})
-            operations = (*self._removal(known), *self._addition(evidence))
+            state = self._state(evidence)
+            operations = (*self._removal(known), *self._addition(evidence, state))
             plan = Plan(self.ids.new("plan"), scope, now, operations, lock=lock, command=command)
             receipt = self.store.apply(plan).receipt
         if known is not None:
             clean(self.store, self.embedder)
-        return Observed(evidence.id, receipt)
+        return Observed(evidence.id, receipt, state.id)
 
     def _known(self, evidence: Evidence) -> Evidence | None:
         """The newest version that is stored, if ``evidence`` may follow it or is the same."""
@@ -140,11 +150,11 @@ class Observing:
         with self.store.view() as view:
             return erasing(cascade(view, known.scope, Selection(evidence=(known.id,))), self.embedder)
 
-    def _addition(self, evidence: Evidence) -> tuple[Operation, ...]:
-        state = new_version(
+    def _state(self, evidence: Evidence) -> MemoryRecord:
+        return new_version(
             memory_id=self.ids.new("mem"),
             scope=evidence.scope,
-            candidate=_state(evidence),
+            candidate=_candidate(evidence),
             action=Action.SUPPLEMENT,
             targets=[],
             confidence=1.0,
@@ -152,6 +162,8 @@ class Observing:
             makers=("observed", "observed"),
             now=evidence.recorded_at,
         )
+
+    def _addition(self, evidence: Evidence, state: MemoryRecord) -> tuple[Operation, ...]:
         return (
             AddEvidence(evidence),
             AddMemory(state),
@@ -160,7 +172,7 @@ class Observing:
         )
 
 
-def _state(evidence: Evidence) -> Candidate:
+def _candidate(evidence: Evidence) -> Candidate:
     return Candidate(
         sources=(Source(evidence.id, 0, len(evidence.content), evidence.occurred_at),),
         content=evidence.content,

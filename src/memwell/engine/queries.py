@@ -149,3 +149,22 @@ class PageQuery:
     live_at: datetime | None = None
     after: tuple[datetime, str] | None = None
     target: Target | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceQuery:
+    """A page of evidence that is neither withdrawn nor erased, newest recorded first.
+
+    Attributes:
+        session_id: only what was said in this session.
+        origin_prefix: only what has an origin that begins so.
+        after: cursor, ``(recorded_at, id)`` of the last row of the page before.
+        target: leave out what may not be read there.
+    """
+
+    scope: Scope
+    limit: int
+    session_id: str | None = None
+    origin_prefix: str | None = None
+    after: tuple[datetime, str] | None = None
+    target: Target = Target.LOCAL

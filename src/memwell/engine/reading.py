@@ -8,15 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from memwell.domain.evidence import Evidence, EvidenceStatus, Target
+from memwell.domain.evidence import Evidence, EvidenceStatus, Target, keyed_prefix
 from memwell.domain.lens import as_known
 from memwell.domain.memory import Kind, Links, MemoryRecord, State
 from memwell.domain.rights import readable
-from memwell.domain.scope import Scope
+from memwell.domain.scope import Scope, checked_id
 from memwell.engine.items import Quote
 from memwell.engine.ports import Clock, Store, View
-from memwell.engine.queries import PageQuery
-from memwell.engine.results import Explanation, Page
+from memwell.engine.queries import EvidenceQuery, PageQuery
+from memwell.engine.results import EvidencePage, Explanation, Page
 from memwell.errors import InputError, NotFoundError
 
 MAX_PAGE = 1_000
@@ -147,8 +147,7 @@ class Reading:
             cursor: ``Page.cursor`` of the page before.
             target: where the page will be read.
         """
-        if not isinstance(limit, int) or not 1 <= limit <= MAX_PAGE:
-            raise InputError(f"limit is {limit!r}", remedy=f"use 1 to {MAX_PAGE:,}")
+        _check_limit(limit)
         with self.store.view() as view:
             rows = view.page(
                 PageQuery(
@@ -166,6 +165,39 @@ class Reading:
         more = len(rows) > limit
         rows = rows[:limit]
         return Page(tuple(rows), _cursor(rows[-1]) if more else None)
+
+    def evidence(
+        self,
+        scope: Scope,
+        *,
+        session_id: str | None = None,
+        source_prefix: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+        target: Target = Target.LOCAL,
+    ) -> EvidencePage:
+        """One page of sources that are neither withdrawn nor erased, newest recorded first.
+
+        Args:
+            session_id: only those of this session.
+            source_prefix: only observations whose source key begins so.
+            limit: 1 to 1,000 sources.
+            cursor: ``EvidencePage.cursor`` of the page before.
+            target: where the page will be read.
+        """
+        _check_limit(limit)
+        with self.store.view() as view:
+            rows = view.evidence_page(
+                EvidenceQuery(
+                    scope=scope,
+                    limit=limit + 1,
+                    session_id=None if session_id is None else checked_id("session_id", session_id),
+                    origin_prefix=None if source_prefix is None else keyed_prefix(source_prefix),
+                    after=None if cursor is None else _read_cursor(cursor),
+                    target=target,
+                )
+            )
+        return EvidencePage(tuple(rows[:limit]), _cursor(rows[limit - 1]) if len(rows) > limit else None)
 
 
 def found(view: View, memory_id: str, scope: Scope | None, owner: tuple[str, str]) -> MemoryRecord:
@@ -207,8 +239,13 @@ def kind_named(name: str) -> Kind:
         raise InputError(f"kind is {name!r}", remedy=f"use one of {kinds}", code="unknown_kind") from None
 
 
-def _cursor(memory: MemoryRecord) -> str:
-    return base64.urlsafe_b64encode(f"{memory.recorded_at.isoformat()} {memory.id}".encode()).decode()
+def _check_limit(limit: object) -> None:
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_PAGE:
+        raise InputError(f"limit is {limit!r}", remedy=f"use a whole number, 1 to {MAX_PAGE:,}")
+
+
+def _cursor(record: MemoryRecord | Evidence) -> str:
+    return base64.urlsafe_b64encode(f"{record.recorded_at.isoformat()} {record.id}".encode()).decode()
 
 
 def _read_cursor(cursor: str) -> tuple[datetime, str]:
@@ -219,5 +256,6 @@ def _read_cursor(cursor: str) -> tuple[datetime, str]:
         return datetime.fromisoformat(moment).astimezone(UTC), memory_id
     except (ValueError, binascii.Error):
         raise InputError(
-            f"cursor {str(cursor)[:40]!r} is not one this store gave", remedy="pass Page.cursor unchanged, or none"
+            f"cursor {str(cursor)[:40]!r} is not one this store gave",
+            remedy="pass the cursor of a page unchanged, or none",
         ) from None

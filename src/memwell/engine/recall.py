@@ -63,8 +63,8 @@ class Limits:
     def __post_init__(self) -> None:
         for name in self.__slots__:
             value = getattr(self, name)
-            if not isinstance(value, int) or not 0 <= value <= MAX_LIMIT:
-                raise InputError(f"limit for {name} is {value!r}", remedy=f"use 0 to {MAX_LIMIT:,}")
+            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_LIMIT:
+                raise InputError(f"limit for {name} is {value!r}", remedy=f"use a whole number, 0 to {MAX_LIMIT:,}")
 
 
 @dataclass(frozen=True, slots=True)

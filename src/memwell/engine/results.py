@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from memwell.domain.decision import Decision
-from memwell.domain.evidence import Target
+from memwell.domain.evidence import Evidence, Target
 from memwell.domain.memory import MemoryRecord, Transition
 from memwell.engine.compose import DEFAULT_TEXT_CHARS, context_text
 from memwell.engine.items import MemoryItem, PendingCorrection, Quote, RawItem
@@ -141,13 +141,39 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of memories, newest recorded first; ``cursor`` asks for the next, ``None`` at the end."""
+    """One page of memories, newest recorded first; ``cursor`` asks for the next, ``None`` at the end.
+
+    ``for memory in page`` goes through the memories, ``len(page)`` counts them.
+    """
 
     memories: tuple[MemoryRecord, ...]
     cursor: str | None
 
+    def __iter__(self) -> Iterator[MemoryRecord]:
+        return iter(self.memories)
+
+    def __len__(self) -> int:
+        return len(self.memories)
+
     def to_dict(self) -> dict[str, Any]:
         return {"memories": [memory.to_dict() for memory in self.memories], "cursor": self.cursor}
+
+
+@dataclass(frozen=True, slots=True)
+class EvidencePage:
+    """One page of sources, newest recorded first; like ``Page``."""
+
+    evidence: tuple[Evidence, ...]
+    cursor: str | None
+
+    def __iter__(self) -> Iterator[Evidence]:
+        return iter(self.evidence)
+
+    def __len__(self) -> int:
+        return len(self.evidence)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"evidence": [record.to_dict() for record in self.evidence], "cursor": self.cursor}
 
 
 @dataclass(frozen=True, slots=True)

@@ -281,7 +281,7 @@ class WorkingSet:
         missing = [memory_id for memory_id in best if memory_id not in self._heads]
         self._heads.update(self.view.memories(missing) if missing else {})
         for memory in self.view.heads(self.scope, keys):
-            if memory.id not in self._retired:
+            if memory.id not in self._retired and self._is_read(memory):
                 self._heads.setdefault(memory.id, memory)
                 best.append(memory.id)
         return {memory_id: _Offer(likely.get(memory_id, 0.0), near.get(memory_id, 0.0)) for memory_id in best}
@@ -300,7 +300,10 @@ class WorkingSet:
     def _may_go(self, ref: str | int, target: Target) -> bool:
         if isinstance(ref, int):
             return True  # of the same message as the candidate
-        memory = self._memory(ref)
+        return self._is_read(self._memory(ref), target)
+
+    def _is_read(self, memory: MemoryRecord, target: Target = Target.LOCAL) -> bool:
+        """Whether ``memory`` may be read at ``target``. What nobody reads must swallow nothing that is said anew."""
         return readable(memory, self.view.evidence(source.evidence_id for source in memory.sources), target)
 
     def _statement(self, ref: str | int) -> MemoryRecord | Candidate:

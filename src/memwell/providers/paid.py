@@ -13,6 +13,7 @@ from memwell.engine.calls import Call, Errand, PassingNotes, Spending, current_e
 from memwell.engine.faults import Reach, pass_by
 from memwell.engine.ports import Clock
 from memwell.errors import MemwellError
+from memwell.telemetry import tokens_spent, under_way
 
 FAULT_POINTS = ("paid.before_call", "paid.answered", "paid.kept")
 # Bytes of a request for each token, at least, so that the estimate is rather too high.
@@ -90,7 +91,9 @@ class Paid:
             raise SpentError
         try:
             self._reach("paid.before_call")
-            answered = call()
+            with under_way("model", model=model, purpose=purpose) as spot:
+                answered = call()
+                spot.set(tokens_in=answered.tokens_in, tokens_out=answered.tokens_out)
         except MemwellError as error:
             begun.failed(self._spending, error.code)
             if once:
@@ -127,6 +130,7 @@ class _Begun:
             outcome=outcome,
         )
         spending.end(self.number, done)
+        tokens_spent(done.model, done.tokens_in, done.tokens_out)
 
     def failed(self, spending: Spending, code: str) -> None:
         free = code in _FREE

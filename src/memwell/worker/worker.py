@@ -10,6 +10,7 @@ from memwell.domain.jobs import Job
 from memwell.engine.jobs import Jobs
 from memwell.engine.ports import Store
 from memwell.errors import MemwellError, StorageError
+from memwell.telemetry import under_way
 from memwell.worker.owners import Owners
 
 # How often an idle worker looks for jobs of other processes.
@@ -70,7 +71,7 @@ class Worker:
             except StorageError as error:
                 if self._stopped.is_set():
                     return  # closed under a worker that was told to stop
-                _LOG.warning("the store cannot be used: %s", error.code)
+                _LOG.warning("the store cannot be used", extra={"fields": {"code": error.code}})
                 self._stopped.wait(POLL_SECONDS)
 
     def drain(self) -> int:
@@ -100,14 +101,17 @@ class Worker:
         self._owners.leave()
 
     def _carry_out(self, job: Job) -> None:
+        fields: dict[str, object] = {"job": job.id, "attempt": job.attempts}
         try:
-            self._jobs.carry_out(job)
+            with under_way("job", job=job.id, attempt=job.attempts):
+                self._jobs.carry_out(job)
+            _LOG.debug("job done", extra={"fields": fields})
         except MemwellError as error:
-            _LOG.info("job %s: %s", job.id, error.code)  # the queue keeps the code too
+            _LOG.info("job failed", extra={"fields": {**fields, "code": error.code}})  # the queue keeps the code too
         except Exception as error:
             # A fault of an injected part or of Memwell must not end the worker; the job shows it. A traceback might
             # hold somebody's words.
-            _LOG.error("job %s: %s", job.id, type(error).__name__)
+            _LOG.error("job failed", extra={"fields": {**fields, "error": type(error).__name__}})
             self._store.queue.fail(job, "internal", final=False)
         finally:
             with self._guard:

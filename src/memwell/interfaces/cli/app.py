@@ -9,6 +9,7 @@ import typer
 from memwell.interfaces.cli.output import print_text
 from memwell.interfaces.cli.verbs import govern, imports, jobs, portable, recall, serving, showcase, store, write
 from memwell.interfaces.cli.verbs.bench import bench
+from memwell.interfaces.cli.verbs.status import status
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 unusable input, 2 wrong usage, 3 storage, 4 not found, 5 conflict, 6 provider failed, "
@@ -47,6 +48,7 @@ app.command("search")(recall.search)
 app.command("list")(recall.list_memories)
 app.command("get")(recall.get)
 app.command("history")(recall.history)
+app.command("evidence")(recall.evidence)
 app.command("explain")(recall.explain)
 app.command("update")(write.update)
 app.command("delete")(write.delete)
@@ -65,7 +67,7 @@ app.command("jobs")(jobs.list_jobs)
 app.command("retry")(jobs.retry)
 app.command("worker")(jobs.worker)
 app.command("reembed")(jobs.reembed)
-app.command("status")(store.status)
+app.command("status")(status)
 app.command("doctor")(store.doctor)
 app.command("demo")(showcase.demo)
 app.command("serve")(serving.serve)

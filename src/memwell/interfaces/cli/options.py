@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memwell.errors import InputError
+from memwell.errors import ConfigurationError, InputError
+from memwell.interfaces.python.times import local_time
 
 if TYPE_CHECKING:
     from memwell.interfaces.python.memory import Memory
@@ -36,18 +37,7 @@ def moment(option: str, text: str | None) -> datetime | None:
     Raises:
         InputError: it is no time.
     """
-    if text is None:
-        return None
-    try:
-        time = datetime.fromisoformat(text)
-        time.astimezone(UTC)  # a time at the very edge of the calendar has no place in UTC
-        return time if time.tzinfo else time.astimezone()
-    except (ValueError, OverflowError, OSError):
-        raise InputError(
-            f"{option} {text!r} is no date or time",
-            remedy="write it like 2025-03-01, 2025-03-01T09:30 (local time) or 2025-03-01T09:30:00+01:00",
-            code="not_a_time",
-        ) from None
+    return None if text is None else local_time(option, text)
 
 
 def opened(store: Path | None, user: str | None = None) -> Memory:
@@ -66,9 +56,22 @@ def owner_of(user: str | None) -> str:
     Raises:
         InputError: neither names one.
     """
-    from memwell.composition import load_settings
+    from memwell.environment import load_settings
 
     owner = load_settings(user_id=user).user_id
     if owner is None or not owner.strip():
         raise InputError("no user is named", remedy="name one with --user NAME or MEMWELL_USER_ID", code="no_user")
     return owner
+
+
+def needs_extra(extra: str, *modules: str) -> None:
+    """Say what to install where a part is missing that only this verb needs."""
+    from importlib.util import find_spec
+
+    missing = [module for module in modules if find_spec(module) is None]
+    if missing:
+        raise ConfigurationError(
+            f"this needs {', '.join(missing)}, which is not installed",
+            remedy=f"pip install 'memwell[{extra}]'",
+            code="missing_extra",
+        )

@@ -12,8 +12,9 @@ from memwell.interfaces.cli.safe import dump, one_line, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
-PIPE_WIDTH = 200  # columns where output goes to a file or a pipe, so that nothing is cut
+PIPE_WIDTH = 1_000  # columns where output goes to a file or a pipe, so that nothing is cut
 MIN_WORDS_WIDTH = 40  # columns below which sentences in a table become hard to read
 _GAP = 3  # terminal columns between two columns of a table; its edges take two more
 
@@ -108,6 +109,38 @@ def print_fields(fields: Mapping[str, str]) -> None:
     indent = " " * (width + 2)
     for name, value in fields.items():
         print_text(f"{name:<{width}}  " + f"\n{indent}".join(plain(value).splitlines() or [""]))
+
+
+def figures_table(rows: Sequence[tuple[str, str, str]]) -> Table:
+    """Names, values and, dimmed, what they say; to be printed or shown live."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_column(style="dim", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(one_line(cell)) for cell in row))
+    return table
+
+
+def print_table_of(table: Table) -> None:
+    """Print a table as data."""
+    console().print(table)
+
+
+@contextmanager
+def live() -> Iterator[Callable[[Table], None]]:
+    """Gives a function that shows a table in place of the one before, where that is a terminal; else below it."""
+    target = console()
+    if not target.is_terminal:
+        yield target.print
+        return
+    from rich.live import Live
+
+    with Live(console=target, auto_refresh=False) as view:
+        yield lambda table: view.update(table, refresh=True)
 
 
 def local(moment: datetime | None) -> str:

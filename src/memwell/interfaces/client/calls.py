@@ -1,4 +1,4 @@
-"""What both clients share: a call as a request, an answer as a value or an error."""
+"""A call as a request, an answer as a value or an error."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -19,6 +19,8 @@ from memwell.interfaces.usecases.wire import from_wire
 
 CONNECT_RETRIES = 2
 TIMEOUT_SECONDS = 60.0
+R = TypeVar("R")
+_BY_METHOD = {case.method: case for case in USE_CASES.values()}
 _URN = "urn:memwell:error:"
 
 
@@ -41,6 +43,11 @@ class Owner:
     app_id: str | None = None
     agent_id: str | None = None
 
+    @property
+    def parts(self) -> dict[str, str]:
+        """Those parts that are given, by name."""
+        return {name: value for name in self.__slots__ if (value := getattr(self, name)) is not None}
+
     def changed(self, **parts: str | None) -> Owner:
         return replace(self, **{name: value for name, value in parts.items() if value is not None})
 
@@ -51,12 +58,11 @@ def wanted(method: Callable[..., Any], owner: Owner, args: tuple[Any, ...], kwar
     Raises:
         InputError: an argument cannot leave the process.
     """
-    case = USE_CASES[method.__name__]
+    case = _BY_METHOD[method]
     given = inspect.signature(method).bind(None, *args, **kwargs).arguments
     arguments = {name: _sent(name, value) for name, value in given.items() if name != "self" and value is not None}
     if not case.whole_store:
-        scope = {"user_id": owner.user_id, "app_id": owner.app_id, "agent_id": owner.agent_id}
-        arguments = {**{name: value for name, value in scope.items() if value is not None}, **arguments}
+        arguments = {**owner.parts, **arguments}
     verb, path = case.route.split()
     for name in re.findall(r"{(\w+)}", path):
         path = path.replace(f"{{{name}}}", quote(str(arguments.pop(name)), safe="") or "-")
@@ -85,16 +91,25 @@ def value_of(case: UseCase, answer: httpx.Response) -> Any:
         MemwellError: the server refused; the same class and code as ``Memory`` would raise.
         UnreachableError: what answered is no Memwell server.
     """
+    return read(answer, lambda body: from_wire(case, body.json()))
+
+
+def read(answer: httpx.Response, value: Callable[[httpx.Response], R]) -> R:
+    """``value`` of an answer that is a success.
+
+    Raises:
+        MemwellError: the server refused.
+        UnreachableError: what answered is no Memwell server.
+    """
     try:
-        body = answer.json()
         if answer.is_success:
-            return from_wire(case, body)
-        raise _error(body)
+            return value(answer)
+        raise _error(answer.json())
     except (ValueError, KeyError, TypeError) as error:
         if isinstance(error, MemwellError):
             raise
         raise UnreachableError(
-            f"the answer to {case.name} (status {answer.status_code}) is not one of Memwell",
+            f"the answer to {answer.request.url.path} (status {answer.status_code}) is not one of Memwell",
             remedy="check the address of the server",
         ) from None
 
@@ -107,11 +122,18 @@ def _error(body: Mapping[str, Any]) -> MemwellError:
     return kind(body["detail"], remedy=body["remedy"], code=body["code"])
 
 
-def unreachable(url: str, error: httpx.HTTPError) -> UnreachableError:
-    """What a caller is told where no answer came."""
-    return UnreachableError(
-        f"no answer from {url}: {type(error).__name__}", remedy="check that `memwell serve` runs there"
-    )
+def requested(http: httpx.Client, verb: str, path: str, **parts: Any) -> httpx.Response:
+    """The answer to a request.
+
+    Raises:
+        UnreachableError: there is none.
+    """
+    try:
+        return http.request(verb, path, **parts)
+    except httpx.HTTPError as error:
+        raise UnreachableError(
+            f"no answer from {http.base_url}: {type(error).__name__}", remedy="check that `memwell serve` runs there"
+        ) from None
 
 
 def settings(url: str, api_key: str | None, timeout: float) -> dict[str, Any]:

@@ -4,53 +4,75 @@ from __future__ import annotations
 
 import copy
 import functools
+import os
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
-from typing import Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+from typing import Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 import httpx
 
+from memwell.engine.portable import Imported
+from memwell.interfaces.client import bundles
+from memwell.interfaces.client.bundles import SentPlan
 from memwell.interfaces.client.calls import (
     CONNECT_RETRIES,
     TIMEOUT_SECONDS,
     Owner,
+    requested,
     settings,
-    unreachable,
     value_of,
     wanted,
 )
+from memwell.interfaces.python.jobs import Jobs
 from memwell.interfaces.python.memory import Memory
 
+T = TypeVar("T")
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class _Remote(Generic[P, R]):
-    """A method of ``Memory`` that a server carries out."""
+class _Connected(Protocol):
+    """What makes requests for a scope."""
 
-    def __init__(self, method: Callable[Concatenate[Memory, P], R]) -> None:
+    _owner: Owner
+    _http: httpx.Client
+
+
+class _Remote(Generic[T, P, R]):
+    """A method of ``T`` that a server carries out."""
+
+    def __init__(self, method: Callable[Concatenate[T, P], R]) -> None:
         self.method = method
         self.__doc__ = method.__doc__
 
     @overload
-    def __get__(self, instance: None, owner: type[Client]) -> Self: ...
+    def __get__(self, instance: None, owner: type[object]) -> Self: ...
     @overload
-    def __get__(self, instance: Client, owner: type[Client]) -> Callable[P, R]: ...
-    def __get__(self, instance: Client | None, owner: type[Client]) -> Self | Callable[P, R]:
+    def __get__(self, instance: _Connected, owner: type[object]) -> Callable[P, R]: ...
+    def __get__(self, instance: _Connected | None, owner: type[object]) -> Self | Callable[P, R]:
         if instance is None:
             return self
 
         @functools.wraps(self.method)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            request = wanted(self.method, instance._owner, args, kwargs)
-            try:
-                answer = instance._http.request(request.verb, request.path, params=request.query, json=request.body)
-            except httpx.HTTPError as error:
-                raise unreachable(str(instance._http.base_url), error) from None
-            result: R = value_of(request.case, answer)
+            asked = wanted(self.method, instance._owner, args, kwargs)
+            answer = requested(instance._http, asked.verb, asked.path, params=asked.query, json=asked.body)
+            result: R = value_of(asked.case, answer)
             return result
 
         return call
+
+
+class RemoteJobs:
+    """``Jobs`` of a server: list them and retry what is dead; the server itself carries them out."""
+
+    def __init__(self, owner: Owner, http: httpx.Client) -> None:
+        self._owner = owner
+        self._http = http
+
+    list = _Remote(Jobs.list)
+    retry = _Remote(Jobs.retry)
 
 
 class Client:
@@ -99,10 +121,37 @@ class Client:
         other._owner = self._owner.changed(user_id=user_id, app_id=app_id, agent_id=agent_id)
         return other
 
+    @property
+    def jobs(self) -> RemoteJobs:
+        """See ``Memory.jobs``."""
+        return RemoteJobs(self._owner, self._http)
+
+    def export_bundle(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        user_id: str | None = None,
+        whole_store: bool = False,
+        target: str | None = None,
+    ) -> int:
+        """Write all that is kept of a user, or of everybody, to a file here; see ``Memory.export_bundle``."""
+        owner = Owner() if whole_store else self._owner.changed(user_id=user_id)
+        query = {"target": target, "whole_store": "true" if whole_store else None}
+        return bundles.export(self._http, {**owner.parts, **query}, Path(path))
+
+    def plan_import(self, path: str | os.PathLike[str], *, user_id: str | None = None) -> SentPlan:
+        """Show what taking in a bundle would do to the server's store; see ``Memory.plan_import``."""
+        return bundles.plan(self._http, self._owner.changed(user_id=user_id), Path(path))
+
+    def apply_import(self, plan: SentPlan) -> Imported:
+        """Take in exactly what ``plan`` shows; see ``Memory.apply_import``."""
+        return bundles.apply(self._http, plan)
+
     add = _Remote(Memory.add)
     search = _Remote(Memory.search)
     get = _Remote(Memory.get)
     list = _Remote(Memory.list)
+    evidence = _Remote(Memory.evidence)
     history = _Remote(Memory.history)
     explain = _Remote(Memory.explain)
     update = _Remote(Memory.update)

@@ -1,195 +1,116 @@
-"""The MCP server: tools, a resource for each memory, a prompt that brings context."""
+"""The MCP server. A client is greeted at once, while the store is opened and the models are loaded behind it."""
 
 from __future__ import annotations
 
-import json
+import asyncio
 import logging
-from collections.abc import Awaitable
-from typing import Any
+import tomllib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
-from starlette.types import ASGIApp
 
 from memwell import __version__
-from memwell.domain.memory import MemoryRecord
-from memwell.errors import InputError, MemwellError
-from memwell.interfaces.mcp.tools import Tool, in_words, read_offer
-from memwell.interfaces.python.asynchronous import AsyncMemory
-from memwell.interfaces.python.memory import Memory
-from memwell.interfaces.serving.access import admitted
-from memwell.interfaces.serving.guard import Guard, Limits, NoMeter
-from memwell.interfaces.serving.keys import KeyFolder
-from memwell.interfaces.serving.logs import NAME
-from memwell.interfaces.usecases.arguments import checked_arguments
-from memwell.interfaces.usecases.table import USE_CASES
-from memwell.interfaces.usecases.wire import to_wire
+from memwell.errors import MemwellError
+from memwell.interfaces.mcp.offered import PROMPT, TEMPLATE
 
-LOG = logging.getLogger(NAME)
-_URI = "memwell://memories/"
-_RESOURCES_PAGE = 50
-_TITLE_CHARS = 60
-_PROMPT = types.Prompt(
-    name="context",
-    title="What is remembered",
-    description="What is remembered about the user that bears on a question, as context for answering it.",
-    arguments=[types.PromptArgument(name="question", description="The question to answer.", required=True)],
-)
+if TYPE_CHECKING:
+    from memwell.interfaces.mcp.requests import Requests
+    from memwell.interfaces.python.memory import Memory
+
+LOG = logging.getLogger("memwell.serving")
 
 
 class McpServer:
-    """MCP requests carried out on one scope of a memory.
+    """The SDK's server; what needs the store waits until it is open.
 
     Args:
-        memory: opened for the scope that all requests are about.
+        open_memory: opens it for the scope that all requests are about; called once, in a thread.
         scope: its parts by name, which API keys are checked against.
     """
 
-    def __init__(self, memory: Memory, scope: dict[str, str]) -> None:
-        self.memory = AsyncMemory(memory)
-        self.scope = scope
-        self.offer = read_offer()
+    def __init__(self, open_memory: Callable[[], Memory], scope: dict[str, str]) -> None:
+        self._open = open_memory
+        self._scope = scope
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="memwell opening")
+        self._opened = self._thread.submit(self._load)
 
-    async def call(self, context: Any, name: str, arguments: dict[str, Any]) -> Any:
-        """The result of a use case for whoever asks.
+    def _load(self) -> Requests:
+        from memwell.interfaces.mcp.requests import Requests  # late: it brings numpy, which no greeting needs
+
+        memory = self._open()
+        memory.warm()
+        return Requests(memory, self._scope)
+
+    async def _requests(self) -> Requests:
+        try:
+            return await asyncio.wrap_future(self._opened)
+        except MemwellError as error:
+            raise MCPError(types.INTERNAL_ERROR, str(error), {"code": error.code}) from None
+
+    async def close(self) -> None:
+        """Release the store.
 
         Raises:
-            MemwellError: the arguments, the key or the use case itself refuse.
+            MemwellError: it could not be opened.
         """
-        case = USE_CASES[name]
-        state = getattr(context.request, "state", None)
-        scope = {} if case.whole_store else self.scope
-        admitted(getattr(state, "key", None), case, {**arguments, **scope})
-        return await getattr(self.memory, name)(**checked_arguments(case, arguments))
-
-    async def list_tools(self, context: Any, params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_described(name, tool) for name, tool in self.offer.tools.items()])
-
-    async def call_tool(self, context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        tool = self.offer.tools.get(params.name)
-        if tool is None:
-            raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:40]!r}")
-        try:
-            given = dict(params.arguments or {})
-            _refuse_unoffered(tool, given)
-            result = await self.call(context, params.name, given)
-        except MemwellError as error:
-            return _failed(f"{error.code}: {error.message} ({error.remedy})")
-        except Exception:
-            LOG.exception("tool failed", extra={"fields": {"tool": params.name}})
-            return _failed("internal: Memwell failed (see its log)")
-        words = types.TextContent(text=in_words(tool.case, result))
-        return types.CallToolResult(content=[words], structured_content=to_wire(tool.case, result))
-
-    async def list_resources(self, context: Any, params: Any) -> types.ListResourcesResult:
-        cursor = params.cursor if params else None
-        page = await _protocol(self.call(context, "list", {"limit": _RESOURCES_PAGE, "cursor": cursor}))
-        return types.ListResourcesResult(
-            resources=[_resource(record) for record in page.memories], next_cursor=page.cursor
-        )
-
-    async def list_templates(self, context: Any, params: Any) -> types.ListResourceTemplatesResult:
-        template = types.ResourceTemplate(
-            name="memory",
-            uri_template=f"{_URI}{{memory_id}}",
-            description="One memory with its quotes and versions.",
-            mime_type="application/json",
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[template])
-
-    async def read_resource(self, context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        uri = params.uri
-        if not uri.startswith(_URI):
-            raise MCPError(types.INVALID_PARAMS, f"resources are {_URI}… ")
-        case = USE_CASES["explain"]
-        found = await _protocol(self.call(context, "explain", {"memory_id": uri.removeprefix(_URI)}))
-        text = types.TextResourceContents(
-            uri=uri, mime_type="application/json", text=json.dumps(to_wire(case, found), ensure_ascii=False)
-        )
-        return types.ReadResourceResult(contents=[text])
-
-    async def list_prompts(self, context: Any, params: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=[_PROMPT])
-
-    async def get_prompt(self, context: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        question = (params.arguments or {}).get("question", "")
-        if params.name != _PROMPT.name or not question.strip():
-            raise MCPError(types.INVALID_PARAMS, "the prompt is 'context', with a 'question'")
-        found = await _protocol(self.call(context, "search", {"query": question}))
-        text = "\n\n".join(part for part in (found.text(), question) if part)
-        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
-        return types.GetPromptResult(description=_PROMPT.description, messages=[message])
+        self._thread.shutdown(wait=False)
+        await (await asyncio.wrap_future(self._opened)).memory.close()
 
     def server(self) -> Server[Any]:
         """The SDK's server with all handlers."""
+        words = tomllib.loads(files(__package__).joinpath("tools.toml").read_text(encoding="utf-8"))
         return Server(
             "memwell",
             version=__version__,
             title="Memwell",
-            instructions=self.offer.instructions,
-            on_list_tools=self.list_tools,
-            on_call_tool=self.call_tool,
-            on_list_resources=self.list_resources,
-            on_list_resource_templates=self.list_templates,
-            on_read_resource=self.read_resource,
-            on_list_prompts=self.list_prompts,
-            on_get_prompt=self.get_prompt,
+            instructions=words["instructions"].strip(),
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
         )
 
+    async def _list_tools(self, context: Any, params: Any) -> types.ListToolsResult:
+        return (await self._requests()).list_tools()
 
-async def serve_stdio(memory: Memory, scope: dict[str, str]) -> None:
-    """Answer on standard input and output until the input ends."""
-    own = McpServer(memory, scope)
+    async def _call_tool(self, context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        return await (await self._requests()).call_tool(context, params)
+
+    async def _list_resources(self, context: Any, params: Any) -> types.ListResourcesResult:
+        return await (await self._requests()).list_resources(context, params)
+
+    async def _list_templates(self, context: Any, params: Any) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=[TEMPLATE])
+
+    async def _read_resource(self, context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        return await (await self._requests()).read_resource(context, params)
+
+    async def _list_prompts(self, context: Any, params: Any) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[PROMPT])
+
+    async def _get_prompt(self, context: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        return await (await self._requests()).get_prompt(context, params)
+
+
+async def serve_stdio(open_memory: Callable[[], Memory], scope: dict[str, str]) -> None:
+    """Answer on standard input and output until the input ends.
+
+    Raises:
+        MemwellError: the store could not be opened, which every request was told too.
+    """
+    own = McpServer(open_memory, scope)
     server = own.server()
     try:
         async with stdio_server() as (reader, writer):
             await server.run(reader, writer, server.create_initialization_options())
     finally:
-        await own.memory.close()
-
-
-def http_app(memory: Memory, scope: dict[str, str], keys: KeyFolder, host: str) -> ASGIApp:
-    """The streamable HTTP application, at ``/mcp``, behind the guard that all servers have."""
-    app = McpServer(memory, scope).server().streamable_http_app(json_response=True, stateless_http=True, host=host)
-    return Guard(app, keys=keys, limits=Limits(), meter=NoMeter(), hosts=("127.0.0.1", "localhost", "::1", host))
-
-
-async def _protocol(call: Awaitable[Any]) -> Any:
-    """The result of ``call``; a refusal becomes an error of the protocol."""
-    try:
-        return await call
-    except MemwellError as error:
-        raise MCPError(types.INVALID_PARAMS, str(error), {"code": error.code}) from None
-
-
-def _described(name: str, tool: Tool) -> types.Tool:
-    """A tool as it is listed. Schemas of results stay out: they would be ten times the size of all the rest."""
-    return types.Tool(
-        name=name,
-        title=tool.title,
-        description=tool.description,
-        input_schema=tool.input_schema,
-        annotations=types.ToolAnnotations(
-            read_only_hint=tool.reads_only,
-            destructive_hint=name in ("update", "delete"),
-            idempotent_hint=tool.reads_only or name == "delete",
-            open_world_hint=False,
-        ),
-    )
-
-
-def _refuse_unoffered(tool: Tool, given: dict[str, Any]) -> None:
-    for name in given:
-        if name not in tool.arguments:
-            offered = ", ".join(tool.arguments) or "nothing"
-            raise InputError(f"unknown argument {name[:40]!r}", remedy=f"it takes {offered}", code="unknown_argument")
-
-
-def _failed(words: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(text=words)], is_error=True)
-
-
-def _resource(record: MemoryRecord) -> types.Resource:
-    return types.Resource(uri=f"{_URI}{record.id}", name=record.content[:_TITLE_CHARS], mime_type="application/json")
+        await own.close()

@@ -14,7 +14,7 @@ from memwell.domain.memory import MemoryRecord
 from memwell.engine.results import Page, SearchResult, WriteResult
 from memwell.interfaces.usecases.arguments import arguments_model
 from memwell.interfaces.usecases.table import USE_CASES, Right, UseCase
-from memwell.interfaces.usecases.wire import to_wire
+from memwell.interfaces.usecases.wire import result_schema, to_wire
 
 _NOTHING = "Nothing relevant is remembered."
 
@@ -46,6 +46,12 @@ class Tool:
             "additionalProperties": False,
         }
 
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        """JSON schema of the result, two levels deep: all of it would be ten times the size of the rest."""
+        schema = result_schema(self.case)
+        return _outline(schema, schema["$defs"], levels=2)
+
 
 @dataclass(frozen=True)
 class Offer:
@@ -64,6 +70,22 @@ def read_offer() -> Offer:
         for name, row in table["tools"].items()
     }
     return Offer(table["instructions"].strip(), tools)
+
+
+def _outline(schema: Mapping[str, Any], definitions: Mapping[str, Any], levels: int) -> dict[str, Any]:
+    """``schema`` without words and bounds, and with nothing of what lies deeper than ``levels``."""
+    if "$ref" in schema:
+        return _outline(definitions[schema["$ref"].rsplit("/", 1)[-1]], definitions, levels)
+    if "anyOf" in schema:
+        return {"anyOf": [_outline(option, definitions, levels) for option in schema["anyOf"]]}
+    outline = {name: schema[name] for name in ("type", "enum", "const") if name in schema}
+    if levels and "properties" in schema:
+        parts = schema["properties"].items()
+        outline["properties"] = {name: _outline(part, definitions, levels - 1) for name, part in parts}
+        outline["required"] = list(schema.get("required", ()))
+    if levels and "items" in schema:
+        outline["items"] = _outline(schema["items"], definitions, levels - 1)
+    return outline
 
 
 def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:

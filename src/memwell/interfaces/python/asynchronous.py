@@ -15,6 +15,7 @@ from memwell.interfaces.python.jobs import Jobs
 from memwell.interfaces.python.memory import Memory
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -37,7 +38,8 @@ class _Threaded(Generic[T, P, R]):
     ) -> Self | Callable[P, Coroutine[Any, Any, R]]:
         if instance is None:
             return self
-        bound = functools.partial(self.method, instance._held)
+        # By name, since what is held may carry the method out in its own way.
+        bound: Callable[P, R] = getattr(instance._held, self.method.__name__)
 
         @functools.wraps(self.method)
         async def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -51,38 +53,30 @@ class _Threaded(Generic[T, P, R]):
         return call
 
 
-class _InThreads(Generic[T]):
+class _InThreads(Generic[T_co]):
     """Something that is held, and the threads in which its methods run."""
 
-    def __init__(self, held: T, threads: ThreadPoolExecutor) -> None:
+    def __init__(self, held: T_co, threads: ThreadPoolExecutor) -> None:
         self._held = held
         self._threads = threads
 
 
-class AsyncJobs(_InThreads[Jobs]):
-    """``Jobs`` for asyncio."""
+class AsyncQueue(_InThreads[Jobs]):
+    """What ``Jobs`` shows and mends, for asyncio."""
 
     list = _Threaded(Jobs.list)
     retry = _Threaded(Jobs.retry)
+
+
+class AsyncJobs(AsyncQueue):
+    """``Jobs`` for asyncio."""
+
     work = _Threaded(Jobs.work)
     run = _Threaded(Jobs.run)
 
 
-class AsyncMemory(_InThreads[Memory]):
-    """``Memory`` for asyncio: the same names, arguments, results and errors.
-
-    A cancelled call has either not begun, and then never does, or it runs to its end in its thread; it never stops
-    half way. ``close`` waits for those that have begun.
-
-    Args:
-        memory: an open ``Memory``; it is closed together with this one.
-
-    Example:
-        ``async with AsyncMemory(Memory("notes.db", user_id="alice")) as memory: await memory.add("…")``
-    """
-
-    def __init__(self, memory: Memory) -> None:
-        super().__init__(memory, ThreadPoolExecutor(THREADS, thread_name_prefix="memwell"))
+class AsyncCalls(_InThreads[Memory]):
+    """What an embedded memory and one on a server have in common, as coroutines."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -93,7 +87,7 @@ class AsyncMemory(_InThreads[Memory]):
         await self.close()
 
     async def close(self) -> None:
-        """Wait for the calls that have begun, then release the file; safe to call twice."""
+        """Wait for the calls that have begun, then release the file or the connections; safe to call twice."""
         await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
         await asyncio.to_thread(self._held.close)
 
@@ -103,15 +97,11 @@ class AsyncMemory(_InThreads[Memory]):
         other._held = self._held.scoped(user_id=user_id, app_id=app_id, agent_id=agent_id)
         return other
 
-    @property
-    def jobs(self) -> AsyncJobs:
-        """See ``Memory.jobs``."""
-        return AsyncJobs(self._held.jobs, self._threads)
-
     add = _Threaded(Memory.add)
     search = _Threaded(Memory.search)
     get = _Threaded(Memory.get)
     list = _Threaded(Memory.list)
+    evidence = _Threaded(Memory.evidence)
     history = _Threaded(Memory.history)
     explain = _Threaded(Memory.explain)
     update = _Threaded(Memory.update)
@@ -121,7 +111,6 @@ class AsyncMemory(_InThreads[Memory]):
     check = _Threaded(Memory.check)
     rebuild = _Threaded(Memory.rebuild)
     reindex = _Threaded(Memory.reindex)
-    try_endpoints = _Threaded(Memory.try_endpoints)
     correct = _Threaded(Memory.correct)
     retract = _Threaded(Memory.retract)
     unarchive = _Threaded(Memory.unarchive)
@@ -137,3 +126,28 @@ class AsyncMemory(_InThreads[Memory]):
     export_bundle = _Threaded(Memory.export_bundle)
     plan_import = _Threaded(Memory.plan_import)
     apply_import = _Threaded(Memory.apply_import)
+
+
+class AsyncMemory(AsyncCalls):
+    """``Memory`` for asyncio: the same names, arguments, results and errors.
+
+    A cancelled call has either not begun, and then never does, or it runs to its end in its thread; it never stops
+    half way. ``close`` waits for those that have begun.
+
+    Args:
+        memory: an open ``Memory``; it is closed together with this one.
+
+    Example:
+        ``async with AsyncMemory(Memory("notes.db", user_id="alice")) as memory: await memory.add("…")``
+    """
+
+    def __init__(self, memory: Memory) -> None:
+        super().__init__(memory, ThreadPoolExecutor(THREADS, thread_name_prefix="memwell"))
+
+    @property
+    def jobs(self) -> AsyncJobs:
+        """See ``Memory.jobs``."""
+        return AsyncJobs(self._held.jobs, self._threads)
+
+    warm = _Threaded(Memory.warm)
+    try_endpoints = _Threaded(Memory.try_endpoints)

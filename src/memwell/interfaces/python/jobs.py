@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memwell.composition import Engine
 from memwell.domain.jobs import Job, JobState
 from memwell.errors import InputError, NotFoundError
@@ -15,19 +17,23 @@ class Jobs:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def list(self, *, done: bool = False, limit: int = 100) -> list[Job]:
-        """Unfinished jobs, oldest first; with ``done`` also those finished in the last seven days.
+    def list(self, *, done: bool = False, limit: int = 100) -> Sequence[Job]:
+        """Unfinished jobs of the store, oldest first.
 
         Args:
+            done: also those finished in the last seven days.
             limit: 1 to 10,000.
         """
-        if not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
-            raise InputError(f"limit is {limit!r}", remedy=f"use 1 to {MAX_LIMIT:,}")
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
+            raise InputError(f"limit is {limit!r}", remedy=f"use a whole number, 1 to {MAX_LIMIT:,}")
         states = [state for state in JobState if done or state is not JobState.DONE]
         return self._engine.store.queue.jobs(states, limit)
 
     def retry(self, job_id: str | None = None) -> int:
         """Let a dead job, or all of them, be tried again; models are asked anew.
+
+        Args:
+            job_id: of the dead job; all where omitted.
 
         Returns:
             The number of jobs revived.

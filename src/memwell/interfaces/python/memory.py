@@ -9,19 +9,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from memwell.composition import load_settings, open_engine
+from memwell.composition import open_engine
 from memwell.domain.evidence import Target
 from memwell.domain.memory import MemoryRecord
 from memwell.domain.scope import checked_id
-from memwell.domain.validity import parse_time
+from memwell.domain.validity import utc
 from memwell.engine.intake import Messages
 from memwell.engine.ports import Clock, Embedder, Extractor, Ids, Judge
 from memwell.engine.recall import Limits
-from memwell.engine.results import PENDING, Explanation, Page, SearchResult, Status, WriteResult
+from memwell.engine.results import PENDING, EvidencePage, Explanation, Page, SearchResult, Status, WriteResult
 from memwell.engine.weights import Weights
+from memwell.environment import load_settings
 from memwell.errors import InputError, MemwellError
 from memwell.interfaces.python.jobs import Jobs
+from memwell.interfaces.python.observed import observed
 from memwell.interfaces.python.portable import PortableMemory
+from memwell.interfaces.python.times import local_time
 
 if TYPE_CHECKING:
     from memwell.providers.decisions import DecisionProvider
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 Moment = str | datetime
 
 
+@observed("close", "scoped")
 class Memory(PortableMemory):
     """Long-term memory in one file. Safe for threads; several processes may open the same file.
 
@@ -174,7 +178,8 @@ class Memory(PortableMemory):
 
         Args:
             limit, profile_limit, procedure_limit, raw_limit: how many results each group may hold (0 to 1,000).
-            as_of: ask what held then, instead of what holds now.
+            as_of: ask what held then, instead of what holds now: an aware datetime, or a date or ISO 8601 time, in
+                this machine's zone where it names none.
             known_at: ask what the store knew then.
             target: ``"local"``, or ``"cloud"`` where the text goes to a cloud endpoint; decides what may be used.
             include_relations: let each memory carry what it replaced and what conflicts with it.
@@ -238,6 +243,33 @@ class Memory(PortableMemory):
             target=_target(target),
         )
 
+    def evidence(
+        self,
+        *,
+        user_id: str | None = None,
+        session_id: str | None = None,
+        source_prefix: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+        target: str = "local",
+    ) -> EvidencePage:
+        """One page of the sources as they were said or observed, newest recorded first; none that was taken back.
+
+        Args:
+            session_id: only those of this session.
+            source_prefix: only observations whose source key begins so.
+            limit: 1 to 1,000.
+            cursor: ``EvidencePage.cursor`` of the page before.
+        """
+        return self._engine.reading.evidence(
+            self._scope(user_id),
+            session_id=session_id,
+            source_prefix=source_prefix,
+            limit=limit,
+            cursor=cursor,
+            target=_target(target),
+        )
+
     def history(self, memory_id: str, *, user_id: str | None = None, target: str = "local") -> tuple[MemoryRecord, ...]:
         """All versions of what that memory is about, oldest first."""
         return self._engine.reading.history(memory_id, self._optional_scope(user_id), self._owner, _target(target))
@@ -278,6 +310,16 @@ class Memory(PortableMemory):
             memory_id, self._optional_scope(user_id), self._owner, expected_revision=expected_revision
         )
 
+    def warm(self, *, wait: bool = False) -> None:
+        """Load models and word lists ahead, in a thread, so that the first calls need not; servers do so.
+
+        Args:
+            wait: return when all is loaded.
+        """
+        self._engine.warming.start()
+        if wait:
+            self._engine.warming.wait()
+
     def try_endpoints(self) -> dict[str, MemwellError | None]:
         """Ask each model endpoint in use for something small: what is wrong with it, ``None`` where it answers well."""
         return {probe.name: _tried(probe) for probe in self._engine.probes}
@@ -304,7 +346,9 @@ class Memory(PortableMemory):
 
 
 def _moment(name: str, value: Moment | None) -> datetime | None:
-    return None if value is None else parse_time(name, value)
+    if value is None:
+        return None
+    return utc(name, local_time(name, value) if isinstance(value, str) else value)
 
 
 def _target(value: str) -> Target:

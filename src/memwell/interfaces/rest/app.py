@@ -10,6 +10,7 @@ import anyio.to_thread
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
+from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match, Route
@@ -18,17 +19,26 @@ from starlette.types import ASGIApp
 from memwell import __version__
 from memwell.errors import InputError, MemwellError, NotFoundError
 from memwell.interfaces.python.memory import Memory
+from memwell.interfaces.rest.bundles import add_bundles
 from memwell.interfaces.rest.routes import PROBLEM_RESPONSES, PROBLEM_SCHEMA, add_routes
 from memwell.interfaces.serving.guard import Guard, Limits
 from memwell.interfaces.serving.keys import KeyFolder
 from memwell.interfaces.serving.metrics import Metrics
-from memwell.interfaces.serving.problems import Json, internal, problem
+from memwell.interfaces.serving.problems import BUNDLE_TYPE, Json, internal, problem
 from memwell.interfaces.usecases.arguments import unusable
 from memwell.interfaces.usecases.table import USE_CASES
 from memwell.interfaces.usecases.wire import result_schema
 
 THREADS = 16  # calls carried out at one moment; others wait their turn
 _OPEN_PATHS = ("/health", "/health/ready")
+# FastAPI's own would tell the words of refused requests and of errors; the guard tells what may be told.
+_NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
 _DESCRIPTION = """Long-term memory for AI agents: verbatim evidence, versioned memories, recall with provenance.
 
 Every answer that is no success is a problem (RFC 9457) with a stable `code` and a `remedy`. Times are ISO 8601 with
@@ -49,10 +59,16 @@ def build_app(memory: Memory, keys: KeyFolder, *, limits: Limits | None = None, 
         memory.close()
 
     app = FastAPI(
-        title="Memwell", version=__version__, description=_DESCRIPTION, lifespan=lifespan, redirect_slashes=False
+        title="Memwell",
+        version=__version__,
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        redirect_slashes=False,
+        telemetry=_NO_TELEMETRY,
     )
     metrics = Metrics(memory)
     add_routes(app, memory)
+    add_bundles(app, memory)
     _add_health(app, memory, metrics)
     _add_handlers(app)
     app.openapi = lambda: _description(app)  # type: ignore[method-assign]
@@ -63,6 +79,7 @@ def build_app(memory: Memory, keys: KeyFolder, *, limits: Limits | None = None, 
         meter=metrics,
         hosts=("127.0.0.1", "localhost", "::1", *hosts),
         open_paths=_OPEN_PATHS,
+        other_bodies=dict.fromkeys(("/v1/bundles", "/v1/bundles/plan"), BUNDLE_TYPE),
     )
 
 

@@ -16,7 +16,7 @@ from memwell.errors import InputError, MemwellError, PreconditionError
 from memwell.interfaces.python.memory import Memory
 from memwell.interfaces.serving.access import admitted
 from memwell.interfaces.serving.problems import SCHEMA, Json
-from memwell.interfaces.usecases.arguments import arguments_model
+from memwell.interfaces.usecases.arguments import arguments_model, zoned
 from memwell.interfaces.usecases.table import USE_CASES, UseCase
 from memwell.interfaces.usecases.wire import to_wire
 
@@ -71,11 +71,11 @@ def _endpoint(case: UseCase, memory: Memory) -> Callable[..., Response]:
         sent: BaseModel | None = parts.pop("sent", None)
         conditions = {name: parts.pop(name) for name in ("if_match", "idempotency_key") if name in parts}
         arguments = {**parts, **(sent.model_dump(exclude_unset=True) if sent else {})}
-        arguments = _with_conditions(case, arguments, **conditions)
+        arguments = zoned(case, _with_conditions(case, arguments, **conditions))
         arguments = admitted(request.state.key, case, arguments)
         scope = {name: arguments.pop(name, None) for name in ("app_id", "agent_id")}
         try:
-            result = case.method(memory.scoped(**scope), **arguments)
+            result = case.carry_out(memory.scoped(**scope), arguments)
         except PreconditionError as error:
             raise _stale(error) if conditions.get("if_match") else error from None
         headers = {"ETag": f'"{result.revision}"'} if isinstance(result, MemoryRecord) else {}

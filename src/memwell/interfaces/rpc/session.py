@@ -83,7 +83,7 @@ class Session:
             if name in envelope.params:
                 raise InputError(f"{name} is set for the whole session", remedy="leave it out", code="unknown_argument")
         arguments = checked_arguments(case, envelope.params)
-        result = to_wire(case, case.method(self._memory, **arguments))
+        result = to_wire(case, case.carry_out(self._memory, arguments))
         if changes:
             self._replays.keep(envelope, result)
         return done(envelope.id, result, replayed=False)

@@ -7,7 +7,7 @@ import logging
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -18,6 +18,7 @@ from memwell.errors import AccessError, InputError, LimitError, MemwellError
 from memwell.interfaces.serving.keys import Key, KeyFolder
 from memwell.interfaces.serving.logs import NAME
 from memwell.interfaces.serving.problems import internal, problem
+from memwell.telemetry import under_way
 
 LOG = logging.getLogger(NAME)
 _WITH_BODY = ("POST", "PUT", "PATCH")
@@ -88,6 +89,7 @@ class Guard:
         keys: once it holds one, every request needs one, but for ``open_paths``.
         hosts: values of the ``Host`` header that are answered where no key is asked for, so that a web page cannot
             reach a server on this machine under a name of its own.
+        other_bodies: types of the bodies of those paths that take no JSON.
     """
 
     def __init__(
@@ -99,6 +101,7 @@ class Guard:
         meter: Meter,
         hosts: Iterable[str],
         open_paths: Iterable[str] = (),
+        other_bodies: Mapping[str, str] | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.app = app
@@ -107,6 +110,7 @@ class Guard:
         self.meter = meter
         self.hosts = frozenset(hosts)
         self.open_paths = frozenset(open_paths)
+        self.other_bodies = other_bodies or {}
         self.rate = _Rate(limits.per_minute, now)
         self.under_way = 0
 
@@ -114,8 +118,17 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        began = time.perf_counter()
         request_id = secrets.token_hex(8)
+        scope.setdefault("state", {})["request_id"] = request_id
+        told = {"request_id": request_id, "method": scope["method"]}
+        with under_way("request", Headers(scope=scope), **told) as spot:
+            status = await self._answered(scope, receive, send, request_id)
+            spot.set(route=_route(scope), status=status)
+            spot.outcome = "internal" if status >= 500 else spot.outcome
+
+    async def _answered(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> int:
+        """Answer, count and log one request; gives the status of the answer."""
+        began = time.perf_counter()
         status = 500
         started = False
 
@@ -129,7 +142,6 @@ class Guard:
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        scope.setdefault("state", {})["request_id"] = request_id
         self.under_way += 1
         self.meter.began()
         try:
@@ -144,18 +156,18 @@ class Guard:
         finally:
             self.under_way -= 1
             seconds = time.perf_counter() - began
-            route = getattr(scope.get("route"), "path", "-")
-            self.meter.ended(scope["method"], route, status, seconds)
+            self.meter.ended(scope["method"], _route(scope), status, seconds)
             key: Key | None = scope["state"].get("key")
             fields = {
                 "request_id": request_id,
                 "method": scope["method"],
-                "route": route,
+                "route": _route(scope),
                 "status": status,
                 "ms": round(seconds * 1000, 1),
                 "key": key and key.id,
             }
             LOG.info("request", extra={"fields": fields})
+        return status
 
     async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self.under_way > self.limits.under_way:
@@ -171,7 +183,7 @@ class Guard:
                 code="too_many_requests",
             )
         if scope["method"] in _WITH_BODY:
-            receive = await self._body(headers, receive)
+            receive = await self._body(scope["path"], headers, receive)
         await self.app(scope, receive, send)
 
     def _key(self, path: str, headers: Headers) -> Key | None:
@@ -196,7 +208,7 @@ class Guard:
                     code="foreign_host",
                 )
 
-    async def _body(self, headers: Headers, receive: Receive) -> Receive:
+    async def _body(self, path: str, headers: Headers, receive: Receive) -> Receive:
         """Take in the whole body, so that a slow or endless one costs no thread; gives it again as one message."""
         length = headers.get("content-length", "")
         if length.isdigit() and int(length) > self.limits.body_bytes:
@@ -220,10 +232,11 @@ class Guard:
                 f"the body took longer than {self.limits.body_seconds:g} s", remedy="send it faster", code="too_slow"
             ) from None
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        if size and kind != "application/json":
+        wanted = self.other_bodies.get(path, "application/json")
+        if size and kind != wanted:
             raise InputError(
-                "the body is not declared as JSON",
-                remedy="send it with 'Content-Type: application/json'",
+                f"the body is not declared as {wanted}",
+                remedy=f"send it with 'Content-Type: {wanted}'",
                 code="unsupported_media_type",
             )
         return _once({"type": "http.request", "body": b"".join(parts), "more_body": False}, receive)
@@ -234,6 +247,11 @@ class Guard:
             remedy="send it in several requests",
             code="too_large",
         )
+
+
+def _route(scope: Scope) -> str:
+    """The path with names for its parameters, which may be anything; a dash where none was found."""
+    return str(getattr(scope.get("route"), "path", "-"))
 
 
 def _host(value: str) -> str:

@@ -6,6 +6,8 @@ import json
 import logging
 from datetime import UTC, datetime
 
+from memwell.telemetry import trace_id
+
 NAME = "memwell.serving"
 
 
@@ -22,6 +24,8 @@ class JsonLines(logging.Formatter):
             "event": record.getMessage(),
             **getattr(record, "fields", {}),
         }
+        if (trace := trace_id()) is not None:
+            line["trace_id"] = trace
         if record.exc_info and record.exc_info[0] is not None:
             line |= {"error": record.exc_info[0].__name__, "place": _place(record)}
         return json.dumps(line)
@@ -37,11 +41,11 @@ def _place(record: logging.LogRecord) -> str:
 
 
 def log_to_stderr(level: str) -> None:
-    """Send the servers' logs to standard error."""
+    """Send Memwell's logs from ``level`` on, and the server library's troubles, to standard error."""
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines())
-    for name in (NAME, "uvicorn.error"):
+    for name, least in (("memwell", level.upper()), ("uvicorn.error", "WARNING")):
         logger = logging.getLogger(name)
         logger.handlers = [handler]
         logger.propagate = False
-        logger.setLevel(level.upper() if name == NAME else logging.WARNING)
+        logger.setLevel(least)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
+from memwell.domain.jobs import JobState
 from memwell.interfaces.python.memory import Memory
 
 _BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
@@ -53,8 +54,25 @@ class _StoreFigures(Collector):
         for state, count in figures["by_state"].items():
             by_state.add_metric([state], count)
         yield by_state
+        jobs = GaugeMetricFamily("memwell_jobs", "Unfinished jobs by state.", labels=["state"])
+        for job_state in JobState:
+            if job_state is not JobState.DONE:
+                jobs.add_metric([job_state], figures["jobs"].get(job_state, 0))
+        yield jobs
+        yield from _spending(figures["calls"])
         for name in ("scopes", "evidence", "unformed", "bytes"):
             yield GaugeMetricFamily(f"memwell_{name}", f"{name.capitalize()} in the store.", value=figures[name])
         yield GaugeMetricFamily(
             "memwell_indexed_ratio", "Share of records with vectors of the embedder in use.", value=status.indexed
         )
+
+
+def _spending(calls: Mapping[str, Mapping[str, float]]) -> Iterable[Metric]:
+    asked = CounterMetricFamily("memwell_model_calls", "Calls of model endpoints.", labels=["model", "outcome"])
+    tokens = CounterMetricFamily("memwell_model_tokens", "Tokens of model endpoints.", labels=["model", "direction"])
+    for model, totals in calls.items():
+        asked.add_metric([model, "failed"], totals["failed"])
+        asked.add_metric([model, "answered"], totals["calls"] - totals["failed"])
+        tokens.add_metric([model, "in"], totals["tokens_in"])
+        tokens.add_metric([model, "out"], totals["tokens_out"])
+    return asked, tokens

@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse
 from memwell import errors
 from memwell.errors import MemwellError
 
+BUNDLE_TYPE = "application/octet-stream"
 URN = "urn:memwell:error:"
 
 # First match counts, so narrower errors stand before wider ones. An error that is not here is a fault of the server.

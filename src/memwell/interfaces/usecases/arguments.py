@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from memwell.domain.scope import MAX_ID_CHARS
+from memwell.domain.validity import parse_time
 from memwell.engine.intake import Messages
 from memwell.errors import InputError
 from memwell.interfaces.usecases.table import Argument, UseCase
@@ -118,6 +119,19 @@ def checked_arguments(case: UseCase, given: Mapping[str, Any]) -> dict[str, Any]
         arguments_model(case).model_validate(dict(given))
     except ValidationError as error:
         raise unusable(error.errors(), case) from None
+    return zoned(case, given)
+
+
+def zoned(case: UseCase, given: Mapping[str, Any]) -> dict[str, Any]:
+    """``given`` if its times name their zones: who asks from elsewhere may not be where this machine is.
+
+    Raises:
+        InputError: one does not.
+    """
+    for name, value in given.items():
+        argument = case.arguments.get(name)
+        if isinstance(value, str) and argument is not None and datetime in get_args(argument.hint):
+            parse_time(name, value)
     return dict(given)
 
 

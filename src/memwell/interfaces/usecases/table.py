@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
+from memwell.interfaces.python.jobs import Jobs
 from memwell.interfaces.python.memory import Memory
 
 
@@ -46,7 +47,8 @@ class UseCase:
     """One thing that Memwell does.
 
     Attributes:
-        name: the method of ``Memory``.
+        name: the method of ``Memory``, or of what ``of`` says.
+        of: ``"jobs"`` for what ``Memory.jobs`` does; its name is that method's with ``_jobs`` behind it.
         right: what an API key must hold for it.
         route: HTTP method and path; a path parameter is named as the argument it stands for.
         returns: name under which a result that is no record of its own stands in an answer.
@@ -56,12 +58,18 @@ class UseCase:
     right: Right
     route: str
     returns: str = ""
+    of: str = ""
 
     @property
     def method(self) -> Callable[..., Any]:
-        """The method of ``Memory``."""
-        method: Callable[..., Any] = getattr(Memory, self.name)
+        """The method of ``Memory`` or of its jobs."""
+        kind = Jobs if self.of == "jobs" else Memory
+        method: Callable[..., Any] = getattr(kind, self.name.removesuffix(f"_{self.of}"))
         return method
+
+    def carry_out(self, memory: Memory, arguments: Mapping[str, Any]) -> Any:
+        """Call the method on ``memory``."""
+        return self.method(memory.jobs if self.of == "jobs" else memory, **arguments)
 
     @cached_property
     def arguments(self) -> Mapping[str, Argument]:
@@ -72,7 +80,7 @@ class UseCase:
         return {
             argument.name: Argument(argument.name, hints[argument.name], argument.default, words.get(argument.name, ""))
             for argument in given
-            if argument.name != "self" and "Callable" not in str(hints[argument.name])
+            if argument.name != "self" and not _is_function(hints[argument.name])
         }
 
     @property
@@ -112,6 +120,7 @@ USE_CASES: Mapping[str, UseCase] = {
         UseCase("unarchive", Right.WRITE, "POST /v1/memories/{memory_id}/unarchive"),
         UseCase("mute", Right.WRITE, "POST /v1/memories/{memory_id}/mute"),
         UseCase("unmute", Right.WRITE, "POST /v1/memories/{memory_id}/unmute"),
+        UseCase("evidence", Right.READ, "GET /v1/evidence"),
         UseCase("observe", Right.WRITE, "POST /v1/evidence"),
         UseCase("permit", Right.GOVERN, "POST /v1/evidence/{evidence_id}/permit"),
         UseCase("withdraw", Right.GOVERN, "DELETE /v1/evidence/{evidence_id}"),
@@ -123,6 +132,8 @@ USE_CASES: Mapping[str, UseCase] = {
         UseCase("resume", Right.GOVERN, "POST /v1/store/resume", returns="formed"),
         UseCase("clean", Right.GOVERN, "POST /v1/store/clean", returns="storage_cleanup"),
         UseCase("rebuild", Right.GOVERN, "POST /v1/store/rebuild"),
+        UseCase("list_jobs", Right.GOVERN, "GET /v1/jobs", returns="jobs", of="jobs"),
+        UseCase("retry_jobs", Right.GOVERN, "POST /v1/jobs/retry", returns="revived", of="jobs"),
         UseCase("reindex", Right.GOVERN, "POST /v1/store/reindex", returns="embedded"),
     )
 }
@@ -130,13 +141,18 @@ USE_CASES: Mapping[str, UseCase] = {
 # What ``Memory`` offers to the process that holds it alone, and why.
 LOCAL: Mapping[str, str] = {
     "close": "ends the process's own hold on the file",
-    "jobs": "a server carries out its jobs itself; `memwell jobs` and `memwell retry` look after them",
+    "jobs": "`list_jobs` and `retry_jobs` are its use cases; a server carries jobs out itself",
+    "warm": "loads models into this process",
     "try_endpoints": "`memwell doctor` asks where the endpoints are set up",
-    "export_bundle": "writes a file of this machine",
-    "plan_import": "reads a file of this machine",
-    "apply_import": "takes what plan_import gave",
+    "export_bundle": "gives a file, for which HTTP has a route of its own",
+    "plan_import": "takes a file, for which HTTP has a route of its own",
+    "apply_import": "takes a file, for which HTTP has a route of its own",
     "scoped": "the scope is part of every call from outside",
 }
+
+
+def _is_function(hint: Any) -> bool:
+    return get_origin(hint) is Callable or any(get_origin(option) is Callable for option in get_args(hint))
 
 
 def _argument_words(documentation: str) -> dict[str, str]:

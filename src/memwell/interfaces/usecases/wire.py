@@ -23,6 +23,10 @@ _ADDED: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+# What ``to_dict`` keeps to the process, by type name.
+_KEPT_BACK = {"Job": ("input_hash", "refunds", "owner", "token", "lease_until")}
+
+
 def to_wire(case: UseCase, result: Any) -> dict[str, Any]:
     """``result`` of ``case`` as a JSON object."""
     if case.returns:
@@ -92,6 +96,8 @@ def _completed(schema: dict[str, Any]) -> None:
     """Name what ``to_dict`` adds, and that it always gives everything."""
     if schema.get("type") != "object" or "properties" not in schema:
         return
+    for name in _KEPT_BACK.get(schema.get("title", ""), ()):
+        del schema["properties"][name]
     schema["properties"] |= _ADDED.get(schema.get("title", ""), {})
     schema["required"] = [*schema["properties"]]
     for part in schema["properties"].values():

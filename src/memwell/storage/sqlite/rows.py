@@ -25,6 +25,8 @@ from memwell.storage.values import from_micros, mapping_from_json, to_json, to_m
 
 Row = tuple[Any, ...]
 
+HIGHEST = "\U0010ffff"  # what begins with a text comes before that text with this behind it
+
 EVIDENCE_COLUMNS = (
     "id, origin, session_id, message_id, speaker, name, content, content_type, preceding, local, cloud, infer, status,"
     " occurred_at, recorded_at, valid_from, valid_until, metadata, permitted_at"

@@ -16,7 +16,7 @@ from memwell.domain.tombstone import Tombstone, keyed_hash
 from memwell.storage.refusals import other_command
 from memwell.storage.sqlite.erase import key_number, read_tombstones
 from memwell.storage.sqlite.keywords import quoted
-from memwell.storage.sqlite.rows import id_list, read_evidence, read_memories
+from memwell.storage.sqlite.rows import HIGHEST, id_list, read_evidence, read_memories
 from memwell.storage.sqlite.statements import statement
 from memwell.storage.stems import marked, stems
 from memwell.storage.values import to_micros
@@ -41,7 +41,7 @@ class SqliteTraces:
         return self._memories("")
 
     def originating(self, prefix: str) -> list[Evidence]:
-        return self._evidence("AND e.origin >= ? AND e.origin < ?", prefix, prefix + "\U0010ffff")
+        return self._evidence("AND e.origin >= ? AND e.origin < ?", prefix, prefix + HIGHEST)
 
     def citing(self, evidence_ids: Iterable[str]) -> list[MemoryRecord]:
         cited = f"SELECT s.memory FROM evidence e JOIN sources s ON s.evidence = e.no WHERE e.id {_LISTED}"

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from memwell.domain.evidence import Speaker
+from memwell.domain.evidence import Permissions, Speaker, Target
 from memwell.domain.lens import Lens
 from memwell.domain.memory import Kind, State
-from memwell.domain.plan import AddEvidence, AddMemory, MarkFormed, Operation, Retire, Unit
+from memwell.domain.plan import AddEvidence, AddMemory, MarkFormed, Operation, Retire, Unit, Withdraw
 from memwell.engine.ports import Store
-from memwell.engine.queries import PageQuery
+from memwell.engine.queries import EvidenceQuery, PageQuery
 from memwell.errors import StorageError
 from memwell.testing.conformance.cases import EMBEDDER, NOW, StoreCases, ids
 from memwell.testing.doubles import (
@@ -108,6 +108,33 @@ class ReadingCases(StoreCases):
             ]
             assert ids(view.page(PageQuery(ALICE, 9, CURRENT, live_at=START + 3 * DAY))) == ["m3", "m1"]
             assert view.page(PageQuery(BOB, 9, both)) == []
+
+    def test_pages_of_evidence_hold_what_may_be_read(self, store: Store) -> None:
+        for number in range(9):
+            at = START + DAY * (number // 3)
+            record = make_evidence(
+                f"ev_{number}",
+                f"Statement {number}",
+                recorded_at=at,
+                session_id="s2" if number == 4 else "s1",
+                origin=f"observed:{'ab'[number % 2]}:{number}",
+                permissions=Permissions(cloud=number != 5),
+            )
+            store.apply(make_plan(f"p{number}", AddEvidence(record)))
+        store.apply(make_plan("p9", Withdraw("ev_7")))
+        seen: list[str] = []
+        after = None
+        with store.view() as view:
+            while page := view.evidence_page(EvidenceQuery(ALICE, 4, after=after)):
+                seen += [record.id for record in page]
+                after = (page[-1].recorded_at, page[-1].id)
+            assert seen == [f"ev_{number}" for number in (8, 6, 5, 4, 3, 2, 1, 0)]
+            odd = EvidenceQuery(ALICE, 9, origin_prefix="observed:b:")
+            assert [record.id for record in view.evidence_page(odd)] == ["ev_5", "ev_3", "ev_1"]
+            cloud = EvidenceQuery(ALICE, 9, origin_prefix="observed:b:", session_id="s1", target=Target.CLOUD)
+            assert [record.id for record in view.evidence_page(cloud)] == ["ev_3", "ev_1"]
+            assert [record.id for record in view.evidence_page(EvidenceQuery(ALICE, 9, session_id="s2"))] == ["ev_4"]
+            assert view.evidence_page(EvidenceQuery(BOB, 9)) == []
 
     def test_counts_follow_the_lens(self, store: Store) -> None:
         ending = statement("2", "Until tomorrow I stay in Rome", EMBEDDER, valid_until=START + DAY)

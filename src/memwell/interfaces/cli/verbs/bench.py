@@ -10,7 +10,7 @@ import typer
 
 from memwell.errors import InputError
 from memwell.interfaces.cli.exits import ExitCode
-from memwell.interfaces.cli.options import Json
+from memwell.interfaces.cli.options import Json, needs_extra
 from memwell.interfaces.cli.output import console, print_json, progress, say
 
 if TYPE_CHECKING:
@@ -121,6 +121,22 @@ def forget(quick: Quick = False, out: Out = None, as_json: Json = False) -> None
         if quick:
             loads = (benchmark.Load(_QUICK_MEMORIES), benchmark.Load(2 * _QUICK_MEMORIES))
             report = benchmark.run(loads, forgets=_QUICK_TRIALS, batches=1, progress=advance)
+        else:
+            report = benchmark.run(progress=advance)
+    _show(report, out, as_json)
+
+
+@bench.command("serve")
+def serve(quick: Quick = False, out: Out = None, as_json: Json = False) -> None:
+    """Calls by a server beside calls in one process, and cold starts."""
+    needs_extra("server", "fastapi", "uvicorn", "prometheus_client")
+    needs_extra("client", "httpx")
+    needs_extra("mcp", "mcp")
+    from memwell.interfaces.bench import serve as benchmark
+
+    with progress("serve") as advance:
+        if quick:
+            report = benchmark.run(requests=_QUICK_WRITES, starts=1, progress=advance)
         else:
             report = benchmark.run(progress=advance)
     _show(report, out, as_json)

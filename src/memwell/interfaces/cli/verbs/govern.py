@@ -129,7 +129,7 @@ def observe(
     store: StorePath = None,
     as_json: Json = False,
 ) -> None:
-    """Keep the newest version of something observed, such as a setting."""
+    """Keep what is observed, such as a setting, as it is now."""
     text = standard_input() if content == "-" else content
     with opened(store, owner_of(user)) as memory:
         done = memory.observe(
@@ -193,7 +193,7 @@ def receipt(
     store: StorePath = None,
     as_json: Json = False,
 ) -> None:
-    """Show a receipt, or check one that was handed on; checking needs no store."""
+    """Show a receipt, or check one that was handed on."""
     if (command_id is None) == (verify is None):
         raise InputError("neither or both of ID and --verify are given", remedy="give one of them")
     if verify is not None:

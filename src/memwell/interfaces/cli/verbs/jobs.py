@@ -68,7 +68,7 @@ def worker(
 
 
 def reembed(store: StorePath = None, as_json: Json = False) -> None:
-    """Embed what lacks vectors of the embedding model in use; search goes on meanwhile."""
+    """Embed what lacks vectors of the embedder in use."""
     with opened(store) as memory:
         status = memory.status()
         total = round((1 - status.indexed) * status.figures["indexable"])

@@ -1,8 +1,9 @@
-"""Verbs that read memory: search, list, get, history, explain."""
+"""Verbs that read memory: search, list, get, history, evidence, explain."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,8 +12,9 @@ from memwell.interfaces.cli.options import A_TIME, Json, MemoryId, ReadAt, Store
 from memwell.interfaces.cli.output import local, print_fields, print_json, print_table, print_text, say
 
 if TYPE_CHECKING:
+    from memwell.domain.evidence import Evidence
     from memwell.domain.memory import MemoryRecord
-    from memwell.engine.items import MemoryItem, Quote, RawItem
+    from memwell.engine.items import MemoryItem, Quote
     from memwell.engine.results import SearchResult
 
 
@@ -105,6 +107,29 @@ def history(
         _show_records(chain)
 
 
+def evidence(
+    session: Annotated[str | None, typer.Option("--session", metavar="ID", help="Only this session.")] = None,
+    source: Annotated[
+        str | None, typer.Option("--source", metavar="KEY", help="Only what was observed under keys that begin so.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many.")] = 20,
+    cursor: Annotated[str | None, typer.Option("--cursor", help="Where the page before ended.")] = None,
+    target: ReadAt = "local",
+    user: User = None,
+    store: StorePath = None,
+    as_json: Json = False,
+) -> None:
+    """List the sources as they were said or observed, newest first."""
+    with opened(store, owner_of(user)) as memory:
+        page = memory.evidence(session_id=session, source_prefix=source, limit=limit, cursor=cursor, target=target)
+    if as_json:
+        print_json(page.to_dict())
+        return
+    _show_sources(page)
+    if page.cursor:
+        say(f"more: --cursor {page.cursor}")
+
+
 def explain(
     memory_id: MemoryId, target: ReadAt = "local", user: User = None, store: StorePath = None, as_json: Json = False
 ) -> None:
@@ -155,18 +180,15 @@ def _show_result(result: SearchResult) -> None:
     for name, quotes in (("said lately, provisional", result.provisional), ("sources", result.raw)):
         if quotes:
             print_text(f"{name}:")
-            _show_quotes(quotes)
+            _show_sources(replace(item.evidence, content=item.content) for item in quotes)
     if not any((shown, result.pending, result.provisional, result.raw)):
         say("nothing found")
 
 
-def _show_quotes(quotes: Sequence[RawItem]) -> None:
+def _show_sources(records: Iterable[Evidence]) -> None:
     print_table(
         ("said", "speaker", "words", "id"),
-        [
-            (local(item.evidence.occurred_at), item.evidence.name or item.evidence.speaker, item.content, item.id)
-            for item in quotes
-        ],
+        [(local(record.occurred_at), record.name or record.speaker, record.content, record.id) for record in records],
         words="words",
     )
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from memwell.errors import ConfigurationError, InputError
-from memwell.interfaces.cli.options import Json, StorePath, User, opened, owner_of
+from memwell.interfaces.cli.options import Json, StorePath, User, needs_extra, opened, owner_of
 from memwell.interfaces.cli.output import local, print_json, print_table, print_text, say
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def serve(
     limits = Limits(body_bytes=max_body, under_way=max_under_way, per_minute=rate)
     _log(log_level)
     with opened(store) as memory:
+        memory.warm()
         listen(build_app(memory, keys, limits=limits, hosts=[host]), host, port, _announce, tls=tls)
 
 
@@ -69,35 +70,38 @@ def mcp(
     user: User = None,
     store: StorePath = None,
 ) -> None:
-    """Serve one user's memory to models by the Model Context Protocol."""
+    """Serve one user's memory to models over MCP."""
     needs_extra("mcp", "mcp", "uvicorn")
-    import anyio
+    import asyncio
 
-    from memwell.interfaces.mcp.server import http_app, serve_stdio
-    from memwell.interfaces.serving.listen import check_exposure, listen
+    from memwell.interfaces.mcp.server import McpServer, serve_stdio
 
     tls = _tls(tls_cert, tls_key)
-    keys = key_folder(store)
-    if http:
-        check_exposure(host, keys, tls=tls is not None, plain_http=plain_http)
     owner = owner_of(user)
     scope = scope_of(owner)
     _log(log_level)
+    if not http:
+        asyncio.run(serve_stdio(lambda: opened(store, owner), scope))
+        return
+    from memwell.interfaces.mcp.http import http_app
+    from memwell.interfaces.serving.listen import check_exposure, listen
+
+    keys = key_folder(store)
+    check_exposure(host, keys, tls=tls is not None, plain_http=plain_http)
     with opened(store, owner) as memory:
-        if http:
-            listen(http_app(memory, scope, keys, host), host, port, _announce, tls=tls)
-        else:
-            anyio.run(serve_stdio, memory, scope)
+        own = McpServer(lambda: memory, scope)
+        listen(http_app(own, keys, host), host, port, _announce, tls=tls)
 
 
 def rpc(log_level: LogLevel = "warning", user: User = None, store: StorePath = None) -> None:
-    """Serve one user's memory to a host in another language: JSON lines in, JSON lines out."""
+    """Serve one user's memory to a host by lines of JSON."""
     needs_extra("rpc", "pydantic")
     from memwell.interfaces.rpc.session import Session
 
     owner = owner_of(user)
     _log(log_level)
     with protocol_output() as answers, opened(store, owner) as memory:
+        memory.warm()
         Session(memory).run(sys.stdin.buffer, answers)
 
 
@@ -137,7 +141,7 @@ def _tls(cert: Path | None, key: Path | None) -> tuple[Path, Path] | None:
 
 def scope_of(user: str) -> dict[str, str]:
     """The scope of ``user`` as the settings complete it."""
-    from memwell.composition import load_settings
+    from memwell.environment import load_settings
 
     settings = load_settings(user_id=user)
     return {"user_id": user, "app_id": settings.app_id, "agent_id": settings.agent_id}
@@ -213,20 +217,7 @@ def revoke(
 
 def key_folder(store: Path | None) -> KeyFolder:
     """The keys of the store that the options and settings name."""
-    from memwell.composition import load_settings
+    from memwell.environment import load_settings
     from memwell.interfaces.serving.keys import KeyFolder
 
     return KeyFolder(load_settings(store=store).store_path.expanduser().absolute())
-
-
-def needs_extra(extra: str, *modules: str) -> None:
-    """Say what to install where a part is missing that only this verb needs."""
-    from importlib.util import find_spec
-
-    missing = [module for module in modules if find_spec(module) is None]
-    if missing:
-        raise ConfigurationError(
-            f"this needs {', '.join(missing)}, which is not installed",
-            remedy=f"pip install 'memwell[{extra}]'",
-            code="missing_extra",
-        )

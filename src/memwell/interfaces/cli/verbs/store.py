@@ -1,18 +1,18 @@
-"""Verbs about the store as a whole: init, status, doctor."""
+"""Verbs about the store as a whole: init, doctor."""
 
 from __future__ import annotations
 
 import platform
 import sqlite3
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memwell.errors import MemwellError
 from memwell.interfaces.cli.exits import ExitCode, exit_code
 from memwell.interfaces.cli.options import Json, StorePath, opened
-from memwell.interfaces.cli.output import print_fields, print_json, print_text
+from memwell.interfaces.cli.output import print_json, print_text
 
 if TYPE_CHECKING:
     from memwell.interfaces.python.memory import Memory
@@ -28,16 +28,6 @@ def init(store: StorePath = None, as_json: Json = False) -> None:
         print_json({"location": location})
     else:
         print_text(location)
-
-
-def status(store: StorePath = None, as_json: Json = False) -> None:
-    """Show the figures of the store."""
-    with opened(store) as memory:
-        figures = memory.status().to_dict()
-    if as_json:
-        print_json(figures)
-    else:
-        print_fields({name.replace("_", " "): _shown(name, value) for name, value in figures.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +82,16 @@ def _examine(memory: Memory) -> list[Check]:
     lacking = round((1 - figures.indexed) * figures.figures["indexable"])
     return [
         Check("store", True, figures.location),
-        Check("extractor and judge", True, f"{figures.extractor}, {figures.judge}"),
+        Check("extractor and judge", True, f"{figures.extractor}, {figures.judge} (they propose and decide)"),
         *(
             Check(name, True, "answers") if error is None else Check(name, False, error.message, error.remedy)
             for name, error in endpoints.items()
         ),
-        Check("embedder", True, figures.embedder),
+        Check("embedder", True, f"{figures.embedder} (makes vectors, by which meaning is compared)"),
         Check(
             "vectors",
             lacking <= waiting,
-            f"{figures.indexed:.0%} made by this embedder",
+            f"{figures.indexed:.0%} of what needs them made by this embedder",
             "" if lacking <= waiting else repair,
         ),
         *([_unformed(left, repair)] if (left := figures.figures["unformed"] - waiting) > 0 else []),
@@ -109,7 +99,7 @@ def _examine(memory: Memory) -> list[Check]:
         *([_dead(dead)] if (dead := figures.figures["jobs"].get("dead", 0)) else []),
         *([] if figures.figures["cleanup"] == "complete" else [_uncleaned(repair)]),
         *(Check("integrity", False, problem, f"{repair}; if it stays, restore a copy") for problem in problems),
-        *([] if problems else [Check("integrity", True, "sound")]),
+        *([] if problems else [Check("integrity", True, "sound: file, indexes, rules between records")]),
     ]
 
 
@@ -135,15 +125,3 @@ def _waiting(count: int) -> Check:
 def _dead(count: int) -> Check:
     what = "1 job is" if count == 1 else f"{count:,} jobs are"
     return Check("jobs", False, f"{what} dead", "see `memwell jobs`, then run `memwell retry`")
-
-
-def _shown(name: str, value: Any) -> str:
-    if name == "indexed":
-        return f"{value:.0%}"
-    if name == "bytes":
-        return f"{value / 1_000_000:,.1f} MB"
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {_shown(key, item)}" for key, item in value.items()) or "-"
-    if isinstance(value, list | tuple):
-        return ", ".join(map(str, value)) or "-"
-    return f"{value:,}" if isinstance(value, int) else str(value)
