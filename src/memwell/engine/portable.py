@@ -106,8 +106,9 @@ class Portable:
                 progress(number, len(scopes), scope.user_id)
                 yield _contents(view, scope, target)
 
+        scopes = self.store.scopes()
         with self.store.view() as view:
-            return pack_store(contents(view, view.scopes()))
+            return pack_store(contents(view, scopes))
 
     def plan(self, data: bytes, scope: Scope | None, owner: tuple[str, str]) -> ImportPlan:
         """What taking in the bundle of these bytes would do; nothing is changed.

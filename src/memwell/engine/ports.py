@@ -42,9 +42,6 @@ class Ids(Protocol):
 class View(Protocol):
     """One consistent, read-only snapshot of a store."""
 
-    def scopes(self) -> list[Scope]:
-        """Every scope of which anything is kept, if only tombstones, by application, user and agent."""
-
     def epoch(self, scope: Scope) -> int:
         """Epoch of the scope; 0 before its first memory."""
 
@@ -137,6 +134,9 @@ class Store(Protocol):
             StoreBusyError: another planner holds the scope lock, or the file stays locked.
             StorageError: the store cannot be written; nothing was.
         """
+
+    def scopes(self) -> list[Scope]:
+        """Every scope of which anything is kept, if only tombstones, by application, user and agent."""
 
     def view(self) -> AbstractContextManager[View]:
         """Open a snapshot."""

@@ -105,9 +105,7 @@ class Remember:
             The errors of ``add``; what was formed before stays formed.
         """
         done = 0
-        with self.store.view() as view:
-            scopes = view.scopes()
-        for scope in scopes:
+        for scope in self.store.scopes():
             self.correcting.fulfil(scope)
         queue = self.store.queue
         self.jobs.release()

@@ -57,6 +57,13 @@ class MemoryStore:
     def apply(self, plan: Plan) -> Applied:
         return self._when_free(plan.scope, plan.lock, lambda: self._apply(plan))
 
+    def scopes(self) -> list[Scope]:
+        rows = self._open_rows()
+        found = {record.scope for record in rows.evidence.values()}
+        found.update(memory.scope for memory in rows.memories.values())
+        found.update(scope for scope, _ in (*rows.receipts, *rows.tombstones.values()))
+        return sorted(found, key=lambda scope: (scope.app_id, scope.user_id, scope.agent_id))
+
     @contextmanager
     def view(self) -> Iterator[View]:
         yield MemoryView(self._open_rows(), self._clock.now)

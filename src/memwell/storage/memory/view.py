@@ -38,13 +38,6 @@ class MemoryView:
         self._rows = rows
         self._now = now
 
-    def scopes(self) -> list[Scope]:
-        rows = self._rows
-        found = {record.scope for record in rows.evidence.values()}
-        found.update(memory.scope for memory in rows.memories.values())
-        found.update(scope for scope, _ in (*rows.receipts, *rows.tombstones.values()))
-        return sorted(found, key=lambda scope: (scope.app_id, scope.user_id, scope.agent_id))
-
     def epoch(self, scope: Scope) -> int:
         return self._rows.epochs.get(scope, 0)
 

@@ -99,6 +99,10 @@ class SqliteStore:
         self._reach("sqlite.apply.committed")
         return applied
 
+    def scopes(self) -> list[Scope]:
+        with self._connections.read() as connection:
+            return [Scope(*row) for row in connection.execute(statement("scopes"))]
+
     @contextmanager
     def view(self) -> Iterator[View]:
         with self._connections.read() as connection:

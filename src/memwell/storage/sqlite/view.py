@@ -44,9 +44,6 @@ class SqliteView:
         self._rows: dict[Scope, ScopeRow | None] = {}
         self._models: dict[str, Model | None] = {}
 
-    def scopes(self) -> list[Scope]:
-        return [Scope(*row) for row in self._connection.execute(statement("scopes"))]
-
     def epoch(self, scope: Scope) -> int:
         row = self._row(scope)
         return row.epoch if row else 0

@@ -259,13 +259,11 @@ class GoverningCases(StoreCases):
             assert [record.id for record in view.traces(ALICE).originating("a:")] == ["ev_0", "ev_1"]
 
     def test_scopes_are_those_of_which_anything_is_kept(self, store: Store) -> None:
-        with store.view() as view:
-            assert view.scopes() == []
+        assert store.scopes() == []
         say(store, "I live in Lyon")
         store.apply(make_plan("p2", Bury(Tombstone("ev_9", Unit.EVIDENCE, START)), scope=BOB))
         store.apply(make_plan("p3", EraseMemory("mem_1", 1), EraseEvidence("ev_1")))
-        with store.view() as view:
-            assert view.scopes() == [ALICE, BOB]
+        assert store.scopes() == [ALICE, BOB]
 
     def test_what_is_muted_is_seen_by_whoever_decides_what_supersedes_it(self, store: Store) -> None:
         say(store, "I live in Lyon")
