@@ -25,6 +25,11 @@ def test_shares_of_kinds_and_of_whom_it_is_about_are_probabilities() -> None:
         assert abs(sum(found.kind.values()) - 1) < 1e-5
 
 
+def test_what_lies_behind_the_first_words_of_a_huge_sentence_changes_nothing() -> None:
+    told = " ".join(f"on day {number} I repaired the fence behind the barn" for number in range(60))
+    assert MODEL.describe(told + " and sang" * 50_000, "") == MODEL.describe(told + " and slept" * 50_000, "")
+
+
 def test_an_empty_sentence_is_described_too() -> None:
     assert 0 <= MODEL.describe("", "").nothing <= 1
 

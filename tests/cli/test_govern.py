@@ -58,6 +58,8 @@ def test_receipts_are_shown_and_checked_without_a_store(cli: Cli, tmp_path: Path
     assert cli("receipt", "--verify", str(file)).code == 1
     file.write_text("no", encoding="utf-8")
     assert cli("receipt", "--verify", str(file)).code == 1
+    missing = cli("receipt", "--verify", str(tmp_path / "none.json"))
+    assert (missing.code, "chat" in missing.err) == (1, False)
     assert cli("receipt", "c9").code == 4
     assert cli("receipt").code == 1
 
@@ -75,8 +77,11 @@ def test_rights_and_states(cli: Cli) -> None:
     cli.ok("mute", key, "--undo")
     cli.ok("delete", key)
     cli.ok("unarchive", key)
+    again = cli("unarchive", key)
+    assert (again.code, "is current already" in again.err) == (5, True)
     assert "applied" in cli.ok("retract", key).out
     assert cli("retract", key).code == 5
+    assert "cannot become current" in cli("unarchive", key).err
 
 
 def test_a_bundle_is_restored_in_two_steps(cli: Cli, tmp_path: Path) -> None:

@@ -160,10 +160,22 @@ def test_json_that_is_no_chat_is_refused(cli: Cli, tmp_path: Path, text: str) ->
     assert evidence(cli) == 0
 
 
-@pytest.mark.parametrize("text", ["[1] I live in Lyon.", "5 cats live with me.", '"I live in Lyon," she said.'])
-def test_a_text_may_begin_like_json(cli: Cli, tmp_path: Path, text: str) -> None:
-    cli.ok("import", str(write(tmp_path / "note.txt", text)))
+@pytest.mark.parametrize(
+    "text", ["[1] I live in Lyon.", "5 cats live with me.", '"I live in Lyon," she said.', "我住在上海。"]
+)
+def test_a_text_that_is_no_chat_is_taken_only_where_that_is_said(cli: Cli, tmp_path: Path, text: str) -> None:
+    file = str(write(tmp_path / "note.txt", text))
+    done = cli("import", file, "--json")
+    assert (done.code, json.loads(done.err)["error"]["code"]) == (1, "unknown_format")
+    for known in ("--format text", "JSON lines", "Name: words", "ChatGPT", "mem0"):
+        assert known in done.err
+    assert not cli.store.exists()
+    cli.ok("import", file, "--format", "text")
     assert evidence(cli) == 1
+
+
+def test_nothing_to_read_is_called_empty(cli: Cli) -> None:
+    assert "'null' is empty" in cli("import", "/dev/null").err
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])

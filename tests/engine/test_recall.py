@@ -22,6 +22,7 @@ from memwell.engine.ranking import (
     narrowness,
     one_of_each_turn_first,
     ranked,
+    remaining,
     turn_scores,
 )
 from memwell.errors import InputError
@@ -74,6 +75,27 @@ def test_a_pool_gives_its_entries_back(pool: list[PoolEntry]) -> None:
 def test_equal_scores_are_ranked_by_id() -> None:
     pool = Pool.of([entry(name, 0.25) for name in ("c", "a", "d", "b")])
     assert ranked(pool, pool.similarity) == [1, 3, 0, 2]
+
+
+@given(entries, entries, st.booleans())
+def test_columns_score_as_entry_by_entry(turns: list[PoolEntry], memories: list[PoolEntry], about_owner: bool) -> None:
+    def own(entry: PoolEntry) -> float:
+        return WEIGHTS.similarity * entry.similarity + WEIGHTS.keyword * entry.keyword
+
+    episodes = {entry.episode: max(own(o) for o in turns if o.episode == entry.episode) for entry in turns}
+    wanted = [own(entry) + WEIGHTS.episode * remaining(1.0, WEIGHTS) * episodes[entry.episode] for entry in turns]
+    found = turn_scores(Pool.of(turns), NARROW, WEIGHTS)
+    assert found.tolist() == wanted
+    turns = [entry._replace(position=place) for place, entry in enumerate(turns)]
+    by_position = dict(enumerate(wanted))
+    for entry, score in zip(
+        memories,
+        memory_scores(Pool.of(memories), Pool.of(turns), found, WEIGHTS, about_owner=about_owner).tolist(),
+        strict=True,
+    ):
+        of_turn = by_position.get(entry.position, own(entry)) if entry.intact else own(entry)
+        whole = own(entry) + WEIGHTS.turn * of_turn
+        assert score == (whole * WEIGHTS.other if about_owner and not entry.about_user and whole > 0 else whole)
 
 
 def test_words_dates_and_episodes_count_beside_similarity() -> None:

@@ -180,6 +180,30 @@ def test_a_bundle_cut_anywhere_is_refused(packed: bytes, share: float) -> None:
         unpack(gzip.compress(lines[: int(len(lines) * share)]))
 
 
+def test_a_bundle_cut_at_any_sort_of_boundary_is_refused(packed: bytes) -> None:
+    lines = gzip.decompress(packed)
+    header = lines.index(b"\n")
+    second = lines.index(b"\n", header + 1)
+    for end in (0, 1, header, header + 1, header + 2, second, second + 1, len(lines) - 1):
+        with pytest.raises(BundleError):
+            unpack(gzip.compress(lines[:end]))
+    for end in (
+        0,
+        1,
+        2,
+        9,
+        10,
+        11,
+        len(packed) // 2,
+        len(packed) - 9,
+        len(packed) - 8,
+        len(packed) - 4,
+        len(packed) - 1,
+    ):
+        with pytest.raises(BundleError):
+            unpack(packed[:end])
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(place=st.floats(0, 0.9999), byte=st.integers(0, 255))
 def test_a_bundle_with_a_changed_byte_is_refused_or_the_same(packed: bytes, place: float, byte: int) -> None:

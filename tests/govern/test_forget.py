@@ -194,6 +194,32 @@ def test_a_changed_target_makes_the_token_void(mem: Memory) -> None:
     assert mem.get(key).state is State.CURRENT
 
 
+def test_a_batch_of_which_a_part_is_gone_already_does_nothing(mem: Memory, clock: FakeClock) -> None:
+    for text in ("I live in Lyon.", "I like tea.", "I play chess."):
+        mem.add(text)
+        clock.advance(timedelta(minutes=1))
+    batch = mem.preview_forget([only(mem, "Lyon"), only(mem, "tea")]).token
+    forgotten(mem, ids=[only(mem, "Lyon")])
+    before = everything(mem)
+    with pytest.raises(MemwellError) as caught:
+        mem.forget(batch)
+    assert caught.value.code == "forget_scope_changed"
+    assert everything(mem) == before
+    assert only(mem, "tea")
+
+
+def test_overlapping_chains_of_a_batch_go_once(mem: Memory) -> None:
+    mem.add("I live in Lyon.")
+    first = only(mem, "Lyon")
+    second = mem.update(first, "I live in Nantes.").memory_ids[0]
+    evidence = mem.explain(second).quotes[0].evidence_id
+    preview = mem.preview_forget([first, second], evidence=[evidence])
+    assert len(preview.items) == len({item.id for item in preview.items})
+    done = mem.forget(preview.token)
+    assert done.receipt.details["memories"] == 2
+    assert everything(mem) == {}
+
+
 def test_what_cannot_be_previewed(mem: Memory) -> None:
     mem.add("I live in Lyon.")
     key = only(mem, "Lyon")

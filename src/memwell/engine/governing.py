@@ -148,6 +148,8 @@ class Governing:
     ) -> Receipt:
         def plan(view: View) -> tuple[Scope, Sequence[Operation]]:
             memory = _expected(found(view, memory_id, scope, owner), expected_revision)
+            if memory.state is state:
+                raise NotCurrentError(f"memory {memory.id} is {state} already", remedy="nothing is left to do")
             if state not in TRANSITIONS[memory.state]:
                 raise NotCurrentError(
                     f"memory {memory.id} is {memory.state}", remedy=f"it cannot become {state}; see its history"

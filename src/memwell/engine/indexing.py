@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -18,20 +19,20 @@ from memwell.engine.ports import Embedder, Matrix
 from memwell.engine.vectors import checked, pack, windows
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Indexable:
-    """A record's text as it is embedded: its windows, each behind ``prefix`` (the speaker's name)."""
+    """A record's text as it is embedded: its windows, each behind ``prefix`` (the speaker's name); cut once."""
 
     unit: Unit
     record_id: str
     text: str
     prefix: str = ""
 
-    @property
+    @cached_property
     def spans(self) -> tuple[Span, ...]:
         return windows(self.text)
 
-    @property
+    @cached_property
     def texts(self) -> tuple[str, ...]:
         return tuple(self.prefix + self.text[span.start : span.end] for span in self.spans)
 

@@ -19,6 +19,9 @@ from memwell.builtin.model.session import open_session, session_options
 from memwell.builtin.model.weights import EncoderWeights, shared_weights
 from memwell.engine.ports import Matrix
 
+# Characters in which there are more word pieces than a pass reads of one text: none has more than 16.
+_READ_CHARS = 2048
+
 
 class Known(NamedTuple):
     """A current memory beside a sentence.
@@ -136,10 +139,10 @@ class DecisionModel:
         """Mean vectors of sentence, message and each memory, shape ``(width,)``."""
         before, after = beside(sentence, message)
         ids, slots, gaps = sequence(
-            self._pieces(sentence),
-            self._pieces(before),
-            self._pieces(after),
-            [(self._pieces(known.text), gap_class(known.days)) for known in memories],
+            self._pieces(sentence[:_READ_CHARS]),
+            self._pieces(before[-_READ_CHARS:]),
+            self._pieces(after[:_READ_CHARS]),
+            [(self._pieces(known.text[:_READ_CHARS]), gap_class(known.days)) for known in memories],
         )
         weights, session, heads, _ = self._load()
         x = weights.word_rows(ids) + heads["places"][: len(ids)] + heads["slots"][slots] + heads["gaps"][gaps]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Any
@@ -49,6 +49,20 @@ def parse(text: str, form: Format, *, source: str, zone: tzinfo | None = None) -
         return _text(text, source)
     reader = _JsonReader(source, zone)
     return reader.lines(text) if form is Format.JSONL else reader.document(LocatedJson(text))
+
+
+def records(values: Iterable[Mapping[str, Any]], *, source: str, zone: tzinfo | None = None) -> Iterator[Item]:
+    """Messages that come from no text; each is known by its number instead of its line."""
+    reader = _JsonReader(source, zone)
+    for number, value in enumerate(values, 1):
+        yield reader.message(number, value, source)
+
+
+def is_transcript(text: str) -> bool:
+    """Whether ``text`` reads as ``Name: words``, line by line."""
+    filled = [line.strip() for line in text.splitlines() if line.strip()]
+    named = sum(bool(_TRANSCRIPT_LINE.match(line)) for line in filled)
+    return bool(filled) and bool(_TRANSCRIPT_LINE.match(filled[0])) and named >= _TRANSCRIPT_SHARE * len(filled)
 
 
 def sniff(text: str) -> Format:
@@ -130,11 +144,11 @@ class _JsonReader:
             yield Problem(doc.line(offset), f"{_shown(value)} is neither a message nor a conversation")
         elif (exported := messages_of(value)) is not None:
             for message in exported:
-                yield self._message(doc.line(offset), message, session)
+                yield self.message(doc.line(offset), message, session)
         elif any(isinstance(value.get(key), list) for key in _LISTS):
             yield from self._conversation(doc, offset, value)
         else:
-            yield self._message(doc.line(offset), value, session)
+            yield self.message(doc.line(offset), value, session)
 
     def _conversation(self, doc: LocatedJson, offset: int, value: Mapping[str, Any]) -> Iterator[Item]:
         named = _first(value, _CONVERSATION_IDS)
@@ -148,7 +162,8 @@ class _JsonReader:
         self._unnamed += 1
         return f"{self._source}-{self._unnamed}"
 
-    def _message(self, line: int, value: Mapping[str, Any], session: str) -> Item:
+    def message(self, line: int, value: Mapping[str, Any], session: str) -> Item:
+        """The message that ``value`` is, or what is wrong with it."""
         role, speaker = value.get("role"), _first(value, _SPEAKERS)
         if role is None and speaker is None:
             return Problem(line, "a message without 'role' or 'speaker'")
@@ -207,11 +222,7 @@ def _moment(value: object, zone: tzinfo | None) -> str | None:
 
 def _text(text: str, source: str) -> Iterator[Item]:
     lines = text.splitlines()
-    filled = [line for line in lines if line.strip()]
-    named = sum(bool(_TRANSCRIPT_LINE.match(line.strip())) for line in filled)
-    if filled and _TRANSCRIPT_LINE.match(filled[0].strip()) and named >= _TRANSCRIPT_SHARE * len(filled):
-        return _transcript(lines, source)
-    return _paragraphs(lines, source)
+    return _transcript(lines, source) if is_transcript(text) else _paragraphs(lines, source)
 
 
 def _transcript(lines: list[str], source: str) -> Iterator[Item]:

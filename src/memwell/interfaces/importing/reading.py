@@ -23,7 +23,7 @@ def read_text(path: Path) -> str:
         data = path.read_bytes()
     except OSError as error:
         raise InputError(
-            f"cannot read {str(path)!r}: {error.strerror}", remedy="give the path of a readable chat file"
+            f"cannot read {str(path)!r}: {error.strerror}", remedy="give the path of a file that can be read"
         ) from None
     return decode(data, repr(str(path)))
 

@@ -16,13 +16,18 @@ from memwell.errors import InputError
 from memwell.interfaces.cli.exits import ExitCode, StoppedError
 from memwell.interfaces.cli.options import Json, StorePath, User, opened, owner_of
 from memwell.interfaces.cli.output import print_fields, print_json, progress, say, standard_input
-from memwell.interfaces.importing.formats import Format, parse
+from memwell.interfaces.importing.databases import is_database, read_database
+from memwell.interfaces.importing.formats import Format, is_transcript, parse, records, sniff
 from memwell.interfaces.importing.items import Item, Message
 from memwell.interfaces.importing.reading import read_text
 
 if TYPE_CHECKING:
     from memwell.interfaces.importing.writing import Report
 
+_FORMATS = (
+    "messages with 'role' and 'content' as JSON or JSON lines, lines of Name: words, an export of ChatGPT, Claude,"
+    " mem0, dual-mem or hy-memory, or a database of one of the last three"
+)
 _SHOWN_PROBLEMS = 20
 _TICK = 0.2  # seconds; where a wait cannot be interrupted, it must end by itself
 
@@ -30,7 +35,11 @@ _TICK = 0.2  # seconds; where a wait cannot be interrupted, it must end by itsel
 def import_chat(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="A chat: JSON, JSON lines or text, also gzipped; - reads standard input."),
+        typer.Argument(
+            metavar="FILE",
+            help="A chat (JSON, JSON lines or Name: words, also gzipped; - reads standard input), or another engine's"
+            " export or database.",
+        ),
     ],
     user: User = None,
     session: Annotated[
@@ -51,10 +60,10 @@ def import_chat(
     from memwell.interfaces.importing.roles import settle_roles
     from memwell.interfaces.importing.writing import write_chat
 
-    name, text = _read(file)
-    items = list(parse(text, form, source=name.split(".")[0] or name, zone=_zone(timezone)))[:limit]
-    _require_messages(items, name)
     owner = owner_of(user)
+    name, items = _items(file, form, me or owner, _zone(timezone))
+    items = items[:limit]
+    _require_messages(items, name)
     settled = settle_roles(items, me=me or owner)
     with opened(store, owner) as memory, progress("import") as show_progress:
 
@@ -71,9 +80,21 @@ def import_chat(
         raise typer.Exit(ExitCode.PARTLY)
 
 
-def _read(file: Path) -> tuple[str, str]:
-    """Name and text of the chat."""
-    return ("stdin", standard_input()) if str(file) == "-" else (file.name, read_text(file))
+def _items(file: Path, form: Format, user: str, zone: tzinfo | None) -> tuple[str, list[Item]]:
+    """Name of the chat, and what is in it."""
+    source = file.name.split(".")[0] or file.name
+    if str(file) != "-" and is_database(file):
+        return file.name, list(records(read_database(file, user), source=source, zone=zone))
+    name, text = ("stdin", standard_input()) if str(file) == "-" else (file.name, read_text(file))
+    if not text.strip():
+        raise InputError(f"{name!r} is empty", remedy=f"give {_FORMATS}", code="empty_text")
+    if form is Format.AUTO and sniff(text) is Format.TEXT and not is_transcript(text):
+        raise InputError(
+            f"{name!r} is of no format that is known",
+            remedy=f"give {_FORMATS}; with --format text each paragraph is taken as words of the user",
+            code="unknown_format",
+        )
+    return name, list(parse(text, form, source="stdin" if str(file) == "-" else source, zone=zone))
 
 
 def _require_messages(items: Sequence[Item], name: str) -> None:
@@ -81,7 +102,7 @@ def _require_messages(items: Sequence[Item], name: str) -> None:
         found = f": {items[0]}" if items else ""
         raise InputError(
             f"no chat in {name!r}{found}",
-            remedy="give messages with 'role' and 'content' as JSON or JSON lines, or text",
+            remedy=f"give {_FORMATS}",
             code="empty_text",
         )
 
