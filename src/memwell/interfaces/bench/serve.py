@@ -121,14 +121,16 @@ def _embedded(folder: Path) -> Iterator[_Way]:
 
 @contextmanager
 def _served(folder: Path) -> Iterator[_Way]:
-    with _started("serve", folder / "served.db") as process:
-        with httpx.Client(base_url=_listening(process), timeout=60) as http:
+    with (
+        _started("serve", folder / "served.db") as process,
+        httpx.Client(base_url=_listening(process), timeout=60) as http,
+    ):
 
-            def send(path: str, name: str) -> Call:
-                return lambda words: http.post(path, json={name: words, "user_id": _USER}).raise_for_status()
+        def send(path: str, name: str) -> Call:
+            return lambda words: http.post(path, json={name: words, "user_id": _USER}).raise_for_status()
 
-            calls = {"add": send("/v1/memories", "messages"), "search": send("/v1/memories/search", "query")}
-            yield _Way("served", calls, lambda: _cpu(process))
+        calls = {"add": send("/v1/memories", "messages"), "search": send("/v1/memories/search", "query")}
+        yield _Way("served", calls, lambda: _cpu(process))
 
 
 def _cold(folder: Path, starts: int) -> Iterator[tuple[Cell, ...]]:
