@@ -71,12 +71,15 @@ def under_way(operation: str, carrier: Mapping[str, str] | None = None, **attrib
     ) as span:
         spot = Spot(span)
         spot.set(**attributes)
+        ended = False
         try:
             yield spot
-        except BaseException as error:
-            spot.outcome = error.code if isinstance(error, MemwellError) else _FAULT
+            ended = True
+        except MemwellError as error:
+            spot.outcome, ended = error.code, True
             raise
         finally:
+            spot.outcome = spot.outcome if ended else _FAULT
             if spot.outcome != _DONE:
                 span.set_status(StatusCode.ERROR, spot.outcome)
             labels = {f"{_NAME}.operation": operation, f"{_NAME}.outcome": spot.outcome}

@@ -34,9 +34,11 @@ SECRET = "Xyzzy-4711"
 def set_up() -> tuple[InMemorySpanExporter, InMemoryMetricReader]:
     """OpenTelemetry as a program sets it up, once for a process."""
     exporter, reader = InMemorySpanExporter(), InMemoryMetricReader()
-    provider = TracerProvider()
+    provider = trace.get_tracer_provider()
+    if not isinstance(provider, TracerProvider):  # one can be set once in a process; a snippet of the docs does so too
+        provider = TracerProvider()
+        trace.set_tracer_provider(provider)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    trace.set_tracer_provider(provider)
     metrics.set_meter_provider(MeterProvider([reader]))
     return exporter, reader
 

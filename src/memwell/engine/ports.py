@@ -19,7 +19,7 @@ from memwell.domain.plan import Applied, Plan, Unit
 from memwell.domain.scope import Scope
 from memwell.domain.validity import Validity
 from memwell.engine.calls import Spending
-from memwell.engine.queries import EvidenceQuery, PageQuery, Pool, PoolQuery
+from memwell.engine.queries import PageQuery, Pool, PoolQuery
 from memwell.engine.queue import Queue
 from memwell.engine.traces import Traces
 
@@ -71,9 +71,6 @@ class View(Protocol):
 
     def page(self, query: PageQuery) -> list[MemoryRecord]:
         """Up to ``query.limit`` memories in order."""
-
-    def evidence_page(self, query: EvidenceQuery) -> list[Evidence]:
-        """Up to ``query.limit`` evidence records in order."""
 
     def count(self, scope: Scope, lens: Lens) -> int:
         """Number of memories that ``lens`` sees."""

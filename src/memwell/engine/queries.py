@@ -162,7 +162,6 @@ class EvidenceQuery:
         target: leave out what may not be read there.
     """
 
-    scope: Scope
     limit: int
     session_id: str | None = None
     origin_prefix: str | None = None

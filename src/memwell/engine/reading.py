@@ -187,9 +187,8 @@ class Reading:
         """
         _check_limit(limit)
         with self.store.view() as view:
-            rows = view.evidence_page(
+            rows = view.traces(scope).page(
                 EvidenceQuery(
-                    scope=scope,
                     limit=limit + 1,
                     session_id=None if session_id is None else checked_id("session_id", session_id),
                     origin_prefix=None if source_prefix is None else keyed_prefix(source_prefix),

@@ -11,6 +11,7 @@ from memwell.domain.evidence import Evidence
 from memwell.domain.memory import MemoryRecord
 from memwell.domain.plan import KeepReceipt
 from memwell.domain.tombstone import Tombstone
+from memwell.engine.queries import EvidenceQuery
 
 
 class Traces(Protocol):
@@ -18,6 +19,9 @@ class Traces(Protocol):
 
     def evidence(self, session_id: str | None = None) -> list[Evidence]:
         """All evidence of the scope, or of one session, in the order it was stored."""
+
+    def page(self, query: EvidenceQuery) -> list[Evidence]:
+        """Up to ``query.limit`` sources in order."""
 
     def memories(self) -> list[MemoryRecord]:
         """All memories of the scope, in the order they were stored."""

@@ -16,7 +16,6 @@ from itertools import islice
 from pathlib import Path
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
-from threading import local
 from typing import IO, Any
 
 import httpx
@@ -122,18 +121,13 @@ def _embedded(folder: Path) -> Iterator[_Way]:
 
 @contextmanager
 def _served(folder: Path) -> Iterator[_Way]:
-    with _started("serve", folder / "served.db") as process:
-        url = _listening(process)
-        held = local()
+    with (
+        _started("serve", folder / "served.db") as process,
+        httpx.Client(base_url=_listening(process), timeout=60) as http,
+    ):
 
         def send(path: str, name: str) -> Call:
-            def call(words: str) -> None:
-                http = getattr(held, "http", None)
-                if http is None:
-                    http = held.http = httpx.Client(base_url=url, timeout=60)
-                http.post(path, json={name: words, "user_id": _USER}).raise_for_status()
-
-            return call
+            return lambda words: http.post(path, json={name: words, "user_id": _USER}).raise_for_status()
 
         calls = {"add": send("/v1/memories", "messages"), "search": send("/v1/memories/search", "query")}
         yield _Way("served", calls, lambda: _cpu(process))

@@ -25,22 +25,28 @@ _ALL = UseCase("apply_import", Right.GOVERN, "POST /v1/bundles")
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 _OBJECT = {"schema": {"type": "object"}}
 
+_GIVEN = {"requestBody": {"required": True, "content": {BUNDLE_TYPE: _BYTES}}}
+
 User = Annotated[str | None, Query(description="whose memory")]
 Part = Annotated[str | None, Query(description="default 'default'")]
 
 
 def add_bundles(app: FastAPI, memory: Memory) -> None:
     """Serve bundles of ``memory``."""
-    given = {"requestBody": {"required": True, "content": {BUNDLE_TYPE: _BYTES}}}
+    _add_export(app, memory)
+    _add_import(app, memory)
 
-    def answers(kind: str, content: dict[str, Any]) -> dict[int | str, dict[str, Any]]:
-        return {**PROBLEM_RESPONSES, 200: {"description": "done", "content": {kind: content}}}
 
+def _answers(kind: str, content: dict[str, Any]) -> dict[int | str, dict[str, Any]]:
+    return {**PROBLEM_RESPONSES, 200: {"description": "done", "content": {kind: content}}}
+
+
+def _add_export(app: FastAPI, memory: Memory) -> None:
     @app.get(
         "/v1/bundles",
         operation_id="export_bundle",
         response_class=Response,
-        responses=answers(BUNDLE_TYPE, _BYTES),
+        responses=_answers(BUNDLE_TYPE, _BYTES),
     )
     def export(
         request: Request,
@@ -61,12 +67,14 @@ def add_bundles(app: FastAPI, memory: Memory) -> None:
                 owner.export_bundle(file, user_id=user, target=target)
             return Response(file.read_bytes(), media_type=BUNDLE_TYPE)
 
+
+def _add_import(app: FastAPI, memory: Memory) -> None:
     @app.post(
         "/v1/bundles/plan",
         operation_id="plan_import",
         response_class=Json,
-        responses=answers("application/json", _OBJECT),
-        openapi_extra=given,
+        responses=_answers("application/json", _OBJECT),
+        openapi_extra=_GIVEN,
     )
     def plan(
         request: Request,
@@ -85,8 +93,8 @@ def add_bundles(app: FastAPI, memory: Memory) -> None:
         "/v1/bundles",
         operation_id="apply_import",
         response_class=Json,
-        responses=answers("application/json", _OBJECT),
-        openapi_extra=given,
+        responses=_answers("application/json", _OBJECT),
+        openapi_extra=_GIVEN,
     )
     def apply(
         request: Request,

@@ -10,8 +10,10 @@ from memwell.domain.evidence import Evidence, EvidenceStatus
 from memwell.domain.jobs import JobState
 from memwell.domain.memory import MemoryRecord, State
 from memwell.domain.plan import KeepReceipt, Unit
+from memwell.domain.rights import sendable
 from memwell.domain.scope import Scope
 from memwell.domain.tombstone import Tombstone, keyed_hash
+from memwell.engine.queries import EvidenceQuery
 from memwell.storage.memory.rows import Rows
 from memwell.storage.refusals import other_command
 from memwell.storage.stems import stems
@@ -32,6 +34,17 @@ class MemoryTraces:
             and record.status is not EvidenceStatus.ERASED
             and session_id in (None, record.session_id)
         ]
+
+    def page(self, query: EvidenceQuery) -> list[Evidence]:
+        found = [
+            record
+            for record in self.evidence(query.session_id)
+            if sendable(record, query.target)
+            and record.origin.startswith(query.origin_prefix or "")
+            and (query.after is None or (record.recorded_at, record.id) < query.after)
+        ]
+        found.sort(key=lambda record: (record.recorded_at, record.id), reverse=True)
+        return found[: query.limit]
 
     def memories(self) -> list[MemoryRecord]:
         alive = (memory for memory in self._rows.memories.values() if memory.state is not State.ERASED)

@@ -17,11 +17,11 @@ from memwell.domain.lens import Lens, as_known, sees_evidence, sees_memory
 from memwell.domain.memory import MemoryRecord, State, Transition
 from memwell.domain.people import ALIAS
 from memwell.domain.plan import Unit
-from memwell.domain.rights import readable, sendable
+from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
 from memwell.domain.validity import Validity
 from memwell.engine.ports import Matrix
-from memwell.engine.queries import EvidenceQuery, PageQuery, Pool, PoolEntry, PoolQuery
+from memwell.engine.queries import PageQuery, Pool, PoolEntry, PoolQuery
 from memwell.storage.memory.rows import Rows
 from memwell.storage.memory.traces import MemoryTraces
 from memwell.storage.refusals import other_shape
@@ -85,19 +85,6 @@ class MemoryView:
             if _on_page(query, memory) and (query.target is None or readable(memory, self._rows.evidence, query.target))
         ]
         found.sort(key=lambda memory: (memory.recorded_at, memory.id), reverse=True)
-        return found[: query.limit]
-
-    def evidence_page(self, query: EvidenceQuery) -> list[Evidence]:
-        found = [
-            record
-            for record in self._rows.evidence.values()
-            if record.scope == query.scope
-            and sendable(record, query.target)
-            and query.session_id in (None, record.session_id)
-            and record.origin.startswith(query.origin_prefix or "")
-            and (query.after is None or (record.recorded_at, record.id) < query.after)
-        ]
-        found.sort(key=lambda record: (record.recorded_at, record.id), reverse=True)
         return found[: query.limit]
 
     def count(self, scope: Scope, lens: Lens) -> int:

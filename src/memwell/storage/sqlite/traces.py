@@ -13,6 +13,7 @@ from memwell.domain.evidence import Evidence
 from memwell.domain.memory import MemoryRecord
 from memwell.domain.plan import KeepReceipt, Unit
 from memwell.domain.tombstone import Tombstone, keyed_hash
+from memwell.engine.queries import EvidenceQuery
 from memwell.storage.refusals import other_command
 from memwell.storage.sqlite.erase import key_number, read_tombstones
 from memwell.storage.sqlite.keywords import quoted
@@ -36,6 +37,23 @@ class SqliteTraces:
         if session_id is None:
             return self._evidence("")
         return self._evidence("AND e.session_id = ?", session_id)
+
+    def page(self, query: EvidenceQuery) -> list[Evidence]:
+        tail = f"WHERE e.scope = ? AND e.status = 'active' AND e.{query.target.value}"
+        values: list[Any] = [self._scope]
+        if query.session_id is not None:
+            tail += " AND e.session_id = ?"
+            values.append(query.session_id)
+        if query.origin_prefix is not None:
+            tail += " AND e.origin >= ? AND e.origin < ?"
+            values += [query.origin_prefix, query.origin_prefix + HIGHEST]
+        if query.after is not None:
+            tail += " AND (e.recorded_at, e.id) < (?, ?)"
+            values += [to_micros(query.after[0]), query.after[1]]
+        # A plus keeps SQLite from going through the whole scope by time where few records are wanted.
+        whole = query.session_id is None and query.origin_prefix is None
+        tail += f" ORDER BY {'' if whole else '+'}e.recorded_at DESC, e.id DESC LIMIT ?"
+        return read_evidence(self._connection, tail, (*values, query.limit))
 
     def memories(self) -> list[MemoryRecord]:
         return self._memories("")

@@ -15,11 +15,11 @@ from memwell.domain.memory import MemoryRecord, Transition
 from memwell.domain.people import ALIAS
 from memwell.domain.plan import Unit
 from memwell.domain.scope import Scope
-from memwell.engine.queries import NO_POOL, EvidenceQuery, PageQuery, Pool, PoolQuery
+from memwell.engine.queries import NO_POOL, PageQuery, Pool, PoolQuery
 from memwell.storage.refusals import other_shape
 from memwell.storage.sqlite.index import IndexCache, Model
 from memwell.storage.sqlite.pool import pool
-from memwell.storage.sqlite.rows import HIGHEST, id_list, read_evidence, read_memories, transition_from
+from memwell.storage.sqlite.rows import id_list, read_evidence, read_memories, transition_from
 from memwell.storage.sqlite.statements import ScopeRow, find_scope, statement
 from memwell.storage.sqlite.traces import SqliteTraces
 from memwell.storage.values import to_micros
@@ -121,26 +121,6 @@ class SqliteView:
             values += [to_micros(query.after[0]), query.after[1]]
         tail += " ORDER BY m.recorded_at DESC, m.id DESC LIMIT ?"
         return list(read_memories(self._connection, tail, (*values, query.limit)).values())
-
-    def evidence_page(self, query: EvidenceQuery) -> list[Evidence]:
-        row = self._row(query.scope)
-        if row is None:
-            return []
-        tail = f"WHERE e.scope = ? AND e.status = 'active' AND e.{query.target.value}"
-        values: list[Any] = [row.no]
-        if query.session_id is not None:
-            tail += " AND e.session_id = ?"
-            values.append(query.session_id)
-        if query.origin_prefix is not None:
-            tail += " AND e.origin >= ? AND e.origin < ?"
-            values += [query.origin_prefix, query.origin_prefix + HIGHEST]
-        if query.after is not None:
-            tail += " AND (e.recorded_at, e.id) < (?, ?)"
-            values += [to_micros(query.after[0]), query.after[1]]
-        # A plus keeps SQLite from going through the whole scope by time where few records are wanted.
-        whole = query.session_id is None and query.origin_prefix is None
-        tail += f" ORDER BY {'' if whole else '+'}e.recorded_at DESC, e.id DESC LIMIT ?"
-        return read_evidence(self._connection, tail, (*values, query.limit))
 
     def count(self, scope: Scope, lens: Lens) -> int:
         row = self._row(scope)

@@ -125,16 +125,16 @@ class ReadingCases(StoreCases):
         seen: list[str] = []
         after = None
         with store.view() as view:
-            while page := view.evidence_page(EvidenceQuery(ALICE, 4, after=after)):
+            while page := view.traces(ALICE).page(EvidenceQuery(4, after=after)):
                 seen += [record.id for record in page]
                 after = (page[-1].recorded_at, page[-1].id)
             assert seen == [f"ev_{number}" for number in (8, 6, 5, 4, 3, 2, 1, 0)]
-            odd = EvidenceQuery(ALICE, 9, origin_prefix="observed:b:")
-            assert [record.id for record in view.evidence_page(odd)] == ["ev_5", "ev_3", "ev_1"]
-            cloud = EvidenceQuery(ALICE, 9, origin_prefix="observed:b:", session_id="s1", target=Target.CLOUD)
-            assert [record.id for record in view.evidence_page(cloud)] == ["ev_3", "ev_1"]
-            assert [record.id for record in view.evidence_page(EvidenceQuery(ALICE, 9, session_id="s2"))] == ["ev_4"]
-            assert view.evidence_page(EvidenceQuery(BOB, 9)) == []
+            odd = EvidenceQuery(9, origin_prefix="observed:b:")
+            assert [record.id for record in view.traces(ALICE).page(odd)] == ["ev_5", "ev_3", "ev_1"]
+            cloud = EvidenceQuery(9, origin_prefix="observed:b:", session_id="s1", target=Target.CLOUD)
+            assert [record.id for record in view.traces(ALICE).page(cloud)] == ["ev_3", "ev_1"]
+            assert [record.id for record in view.traces(ALICE).page(EvidenceQuery(9, session_id="s2"))] == ["ev_4"]
+            assert view.traces(BOB).page(EvidenceQuery(9)) == []
 
     def test_counts_follow_the_lens(self, store: Store) -> None:
         ending = statement("2", "Until tomorrow I stay in Rome", EMBEDDER, valid_until=START + DAY)
