@@ -43,6 +43,19 @@ def test_what_one_name_is_told_of_supersedes_what_the_other_was(
         assert after in current(memory)
 
 
+def test_people_are_listed_with_where_their_names_were_told(real: Memory) -> None:
+    with real as memory:
+        assert memory.people() == ()
+        told = memory.add("My friend Robert, Bob for short, plays cello.").memory_ids[0]
+        (person,) = memory.people()
+        assert person.to_dict() == {
+            "name": "friend Robert",
+            "aliases": [{"name": "Robert", "memory_id": told}, {"name": "Bob", "memory_id": told}],
+        }
+        memory.delete(told)
+        assert memory.people() == ()
+
+
 def test_people_of_one_name_stay_apart(real: Memory) -> None:
     with real as memory:
         tell(

@@ -38,12 +38,14 @@ def results(memory: Memory) -> dict[str, Any]:
     first = memory.list().memories[0].id
     memory.delete(first)
     governed |= {"unarchive": memory.unarchive(first), "retract": memory.retract(first)}
+    memory.add("Everyone calls Robert Bob.")
     return governed | {
         "add": written,
         "search": memory.search("where do I live? 绿茶", raw_limit=5, profile_limit=5),
         "list": memory.list(limit=1),
         "get": memory.get(home),
         "evidence": memory.evidence(limit=1),
+        "people": memory.people(),
         "history": memory.history(home),
         "explain": memory.explain(home),
         "update": memory.update(memory.list().memories[0].id, "I live in Rome."),

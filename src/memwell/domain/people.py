@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from memwell.domain.memory import MemoryRecord
 from memwell.domain.text import fold
@@ -28,6 +28,9 @@ class Alias:
     name: str
     memory_id: str
 
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "memory_id": self.memory_id}
+
 
 @dataclass(frozen=True, slots=True)
 class Person:
@@ -40,6 +43,9 @@ class Person:
 
     name: str
     aliases: tuple[Alias, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "aliases": [alias.to_dict() for alias in self.aliases]}
 
     @property
     def subjects(self) -> tuple[str, ...]:

@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from memwell.domain.evidence import Evidence, EvidenceStatus, Target, keyed_prefix
-from memwell.domain.lens import as_known
+from memwell.domain.lens import Lens, as_known
 from memwell.domain.memory import Kind, Links, MemoryRecord, State
+from memwell.domain.people import Person
 from memwell.domain.rights import readable
 from memwell.domain.scope import Scope, checked_id
 from memwell.engine.items import Quote
+from memwell.engine.people import known_people
 from memwell.engine.ports import Clock, Store, View
 from memwell.engine.queries import EvidenceQuery, PageQuery
 from memwell.engine.results import EvidencePage, Explanation, Page
@@ -165,6 +167,11 @@ class Reading:
         more = len(rows) > limit
         rows = rows[:limit]
         return Page(tuple(rows), _cursor(rows[-1]) if more else None)
+
+    def people(self, scope: Scope, target: Target = Target.LOCAL) -> tuple[Person, ...]:
+        """Everyone of whom more than one name is known, as far as it may be read at ``target``."""
+        with self.store.view() as view:
+            return known_people(view, scope, Lens(now=self.clock.now(), target=target)).persons
 
     def evidence(
         self,

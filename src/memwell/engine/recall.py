@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from memwell.domain.evidence import Evidence, Target
 from memwell.domain.lens import Lens, sees_memory
 from memwell.domain.memory import Kind, Layer, MemoryRecord, Span, State
-from memwell.domain.people import People, people_of
 from memwell.domain.plan import Unit
 from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
-from memwell.domain.text import checked_text, query_terms, terms
+from memwell.domain.text import checked_text, terms
 from memwell.engine.calls import OUTAGES, Errand, on_behalf
 from memwell.engine.items import MemoryItem, RawItem
 from memwell.engine.pending import pending_corrections, statuses
+from memwell.engine.people import known_people, with_other_names
 from memwell.engine.ports import AnswerCalibrated, Clock, Embedder, Matrix, Question, QuestionReader, Store, View
 from memwell.engine.provisional import provisional
 from memwell.engine.queries import Pool, PoolQuery
@@ -110,7 +110,7 @@ class Recall:
         lens = Lens(now=now, as_of=as_of, known_at=known_at, target=target, include_past=question.about_past)
         contenders = max(POOL, POOL_PER_RESULT * max(limits.memories, limits.raw, limits.procedures))
         with self.store.view() as view:
-            question = _with_other_names(question, _people(view, scope, lens))
+            question = with_other_names(question, known_people(view, scope, lens))
             looker = _Looker(
                 view, scope, self.embedder, self.weights, question, vector, lens, contenders, include_relations
             )
@@ -271,22 +271,3 @@ class _Looker:
             for memory_id, memory in records.items()
             if sees_memory(open_lens, memory, readable=readable(memory, evidence, self.lens.target))
         }
-
-
-def _people(view: View, scope: Scope, lens: Lens) -> People:
-    """Who is who, as far as the reader may know."""
-    told = view.aliases(scope)
-    evidence = view.evidence({source.evidence_id for memory in told for source in memory.sources}) if told else {}
-    everything = replace(lens, kinds=None)
-    return people_of(m for m in told if sees_memory(everything, m, readable=readable(m, evidence, lens.target)))
-
-
-def _with_other_names(question: Question, people: People) -> Question:
-    """``question`` with the words of the other names of everyone whom it names."""
-    asked = set(question.terms)
-    more: dict[str, None] = {}
-    for person in people.persons:
-        names = [alias.name for alias in person.aliases]
-        if any(asked.issuperset(terms(name)) and people.named(name) is person for name in names):
-            more.update((term, None) for name in names for term in query_terms(name, frozenset()))
-    return replace(question, terms=tuple(dict.fromkeys([*question.terms, *more]))) if more else question

@@ -152,6 +152,7 @@ class Client:
     get = _Remote(Memory.get)
     list = _Remote(Memory.list)
     evidence = _Remote(Memory.evidence)
+    people = _Remote(Memory.people)
     history = _Remote(Memory.history)
     explain = _Remote(Memory.explain)
     update = _Remote(Memory.update)

@@ -102,6 +102,7 @@ class AsyncCalls(_InThreads[Memory]):
     get = _Threaded(Memory.get)
     list = _Threaded(Memory.list)
     evidence = _Threaded(Memory.evidence)
+    people = _Threaded(Memory.people)
     history = _Threaded(Memory.history)
     explain = _Threaded(Memory.explain)
     update = _Threaded(Memory.update)

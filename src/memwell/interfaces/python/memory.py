@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from memwell.composition import open_engine
 from memwell.domain.evidence import Target
 from memwell.domain.memory import MemoryRecord
+from memwell.domain.people import Person
 from memwell.domain.scope import checked_id
 from memwell.domain.validity import utc
 from memwell.engine.intake import Messages
@@ -269,6 +270,13 @@ class Memory(PortableMemory):
             cursor=cursor,
             target=_target(target),
         )
+
+    def people(self, *, user_id: str | None = None, target: str = "local") -> tuple[Person, ...]:
+        """Everyone of whom more than one name is known: the names, each with the memory that told it.
+
+        Two people of one name stay two. Correcting, deleting or forgetting such a memory unlearns its names.
+        """
+        return self._engine.reading.people(self._scope(user_id), _target(target))
 
     def history(self, memory_id: str, *, user_id: str | None = None, target: str = "local") -> tuple[MemoryRecord, ...]:
         """All versions of what that memory is about, oldest first."""

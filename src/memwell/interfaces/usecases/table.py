@@ -120,6 +120,7 @@ USE_CASES: Mapping[str, UseCase] = {
         UseCase("unarchive", Right.WRITE, "POST /v1/memories/{memory_id}/unarchive"),
         UseCase("mute", Right.WRITE, "POST /v1/memories/{memory_id}/mute"),
         UseCase("unmute", Right.WRITE, "POST /v1/memories/{memory_id}/unmute"),
+        UseCase("people", Right.READ, "GET /v1/people", returns="people"),
         UseCase("evidence", Right.READ, "GET /v1/evidence"),
         UseCase("observe", Right.WRITE, "POST /v1/evidence"),
         UseCase("permit", Right.GOVERN, "POST /v1/evidence/{evidence_id}/permit"),

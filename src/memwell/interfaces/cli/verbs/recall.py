@@ -130,6 +130,19 @@ def evidence(
         say(f"more: --cursor {page.cursor}")
 
 
+def people(target: ReadAt = "local", user: User = None, store: StorePath = None, as_json: Json = False) -> None:
+    """List people by the names that are known to be theirs."""
+    with opened(store, owner_of(user)) as memory:
+        found = memory.people(target=target)
+    if as_json:
+        print_json({"people": [person.to_dict() for person in found]})
+        return
+    rows = [(person.name, alias.name, alias.memory_id) for person in found for alias in person.aliases]
+    print_table(("person", "name", "told by"), rows, words="name")
+    if not found:
+        say("nobody of more than one name is known")
+
+
 def explain(
     memory_id: MemoryId, target: ReadAt = "local", user: User = None, store: StorePath = None, as_json: Json = False
 ) -> None:
