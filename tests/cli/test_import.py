@@ -195,3 +195,14 @@ def test_a_bad_message_of_json_on_one_line_is_named_by_its_number(cli: Cli, tmp_
     shown = cli("import", str(file)).err
     assert "line 1, message 2: has the role 'wizard'" in shown
     assert "line 1, message 3: " in shown
+
+
+@pytest.mark.parametrize("which", [(), ("--all",)])
+def test_a_bundle_is_no_chat(cli: Cli, chat: Path, tmp_path: Path, which: Sequence[str]) -> None:
+    cli.ok("import", str(chat))
+    stored = evidence(cli)
+    bundle = tmp_path / "mine.bundle"
+    cli.ok("export", str(bundle), *which)
+    refused = cli("import", str(bundle))
+    assert "memwell restore" in refused.err
+    assert evidence(cli) == stored

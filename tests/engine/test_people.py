@@ -100,6 +100,51 @@ def test_a_person_is_forgotten_under_all_names(real: Memory) -> None:
         )
 
 
+def test_a_namesake_is_not_forgotten_along(real: Memory) -> None:
+    with real as memory:
+        tell(memory, "My friend Robert goes by Bob.", "My cousin Robert lives in Oslo.", "Bob keeps bees.")
+        memory.forget(memory.preview_forget(person="Bob").token)
+        assert set(current(memory)) == {"My cousin Robert lives in Oslo."}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I called Tom Smith.",
+        "I called Air France.",
+        "My boss calls Robert Mondays.",
+        "My wife goes by Uber.",
+        "Robert goes by Berlin on his way to Prague.",
+        "Do not call Tom Tommy.",
+        "Nobody calls Robert Bob.",
+        "Tom thinks Robert goes by Bob.",
+        "李明又叫了外卖。",
+        "李明也叫王芳来。",
+        "我叫小李来吃饭。",
+    ],
+)
+def test_not_every_call_tells_a_name(real: Memory, words: str) -> None:
+    with real as memory:
+        tell(memory, words)
+        assert memory.people() == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "person", "names"),
+    [
+        ("王芳的小名叫芳芳。", "王芳", {"王芳", "芳芳"}),
+        ("我同事李明的英文名是Tom。", "同事 李明", {"李明", "Tom"}),
+        ("Our friends call Robert Bob.", "Robert", {"Robert", "Bob"}),
+        ("My wife goes by the name of Sue.", "wife", {"Sue"}),
+    ],
+)
+def test_names_are_read_as_they_are_told(real: Memory, words: str, person: str, names: set[str]) -> None:
+    with real as memory:
+        tell(memory, words)
+        (found,) = memory.people()
+        assert (found.name, {alias.name for alias in found.aliases}) == (person, names)
+
+
 def test_the_users_own_names_make_nobody_else(real: Memory) -> None:
     with real as memory:
         tell(memory, "I'm Robert, Bob for short.", "我叫王小明，小名明明。")

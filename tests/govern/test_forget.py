@@ -333,3 +333,17 @@ def test_progress_is_told(mem: Memory) -> None:
     steps: list[tuple[int, int, str]] = []
     mem.forget(mem.preview_forget([only(mem, "zithers")]).token, progress=lambda *step: steps.append(step))
     assert steps == [(0, 2, "erasing"), (1, 2, "cleaning the files"), (2, 2, "")]
+
+
+def test_a_query_takes_replies_too(mem: Memory, holds: Scan) -> None:
+    mem.add(
+        [
+            {"role": "user", "content": "I keep zorse foals."},
+            {"role": "assistant", "content": "Your Zorse foals are nice."},
+            {"role": "user", "content": "I like tea."},
+        ]
+    )
+    forgotten(mem, query="zorse")
+    assert not holds(b"zorse")
+    assert not holds(b"Zorse")
+    assert [m.content for m in mem.list()] == ["I like tea."]

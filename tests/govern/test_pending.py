@@ -90,6 +90,16 @@ def test_a_message_with_other_words_leaves_the_correction_waiting(
     assert waiting(mem) == []
 
 
+@pytest.mark.parametrize("hide", ["mute", "delete"])
+def test_a_correction_of_what_was_put_away_is_not_shown(mem: Memory, hide: str) -> None:
+    mem.add("I live in Lyon.", session_id="s")
+    wrong = only(mem, "Lyon")
+    mem.correct(wrong, source=LATER)
+    getattr(mem, hide)(wrong)
+    assert waiting(mem) == []
+    assert "Nantes" not in mem.search("Where do I live?").text()
+
+
 def test_what_it_corrects_may_be_corrected_otherwise_meanwhile(mem: Memory) -> None:
     mem.add("I live in Lyon.", session_id="s")
     wrong = only(mem, "Lyon")

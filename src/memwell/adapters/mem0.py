@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _DEFAULT = "default"
 _PAGE = 1_000
 _IDS = ("user_id", "agent_id", "run_id")
-_REPLACED = (Action.OVERRIDE, Action.CORRECT)
+_REPLACED = (Action.OVERRIDE, Action.CORRECT, Action.NEGATE)
 
 
 class Memory:
@@ -189,10 +189,12 @@ def _named(
     user_id: str | None, agent_id: str | None, run_id: str | None, filters: Mapping[str, Any] | None
 ) -> tuple[str | None, str | None, str | None]:
     given = dict(filters or {})
-    user, agent, run = (
-        value if value is not None else given.pop(name, None)
-        for name, value in zip(_IDS, (user_id, agent_id, run_id), strict=True)
-    )
+    for name, value in zip(_IDS, (user_id, agent_id, run_id), strict=True):
+        if value is not None and given.setdefault(name, value) != value:
+            raise InputError(
+                f"{name} is {value!r}, and {given[name]!r} in filters", remedy=f"give one {name}", code="invalid_filter"
+            )
+    user, agent, run = (given.get(name) for name in _IDS)
     unknown = [name for name in given if name not in _IDS]
     if unknown:
         raise InputError(

@@ -105,11 +105,11 @@ def names_told(folded: str, language: Language) -> tuple[str, tuple[str, ...]] |
     """Whose names a sentence tells, with the role where it tells one, and those names as written: one or two."""
     pattern = language.subject.get("alias")
     match = compiled(pattern).search(folded) if pattern else None
-    if match is None:
+    if match is None or language.has("negation", folded) or language.has("hedge", folded):
         return None
     names = tuple(name for name in match.groups() if name)
     other = compiled(language.subject["other"]).search(folded)
-    if other is None:
+    if other is None or (len(names) > 1 and other.group(2) != names[0]):
         return names[0], names
     return _as_written(other), names
 

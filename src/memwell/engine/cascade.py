@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from memwell.domain.clauses import core, places
 from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.memory import MemoryRecord, Source, Span, State
-from memwell.domain.people import people_of
+from memwell.domain.people import People, people_of
 from memwell.domain.scope import Scope
 from memwell.domain.segments import sentences
 from memwell.domain.text import fold, terms
@@ -61,8 +61,7 @@ def cascade(view: View, scope: Scope, selection: Selection) -> Doomed:
     worker = _Cascade(view, view.traces(scope))
     worker.begin(selection)
     if selection.person is not None:
-        person = people_of(view.aliases(scope)).named(selection.person)
-        worker.begin_with([selection.person, *(alias.name for alias in (person.aliases if person else ()))])
+        worker.begin_with(selection.person, people_of(view.aliases(scope)))
     while worker.step():
         pass
     return worker.doomed()
@@ -94,18 +93,27 @@ class _Cascade:
         if selection.session is not None:
             self._evidence.update((record.id, record) for record in self._traces.evidence(selection.session))
 
-    def begin_with(self, names: Sequence[str]) -> None:
-        """Take what is about, names or was said by the person of those names."""
-        self._names = tuple(dict.fromkeys(map(fold, names)))
-        for name in self._names:
-            memories, evidence = self._traces.mentioning(terms(name))
+    def begin_with(self, name: str, people: People) -> None:
+        """Take what is about, names or was said by a person, under every name that is that person's alone."""
+        subjects = {fold(subject) for subject in people.subjects(name)}
+        names = [fold(name)]
+        person, copied = people.named(name), [name]
+        for other in person.aliases if person is not None else ():
+            memories, _ = self._traces.mentioning(terms(other.name))
+            namesakes = {fold(m.subject) for m in memories if places(fold(m.subject), fold(other.name))} - subjects
+            if not namesakes and people.named(other.name) is person:
+                names.append(fold(other.name))
+                copied.append(other.name)
+        self._names = tuple(dict.fromkeys(names))
+        for each in self._names:
+            memories, evidence = self._traces.mentioning(terms(each))
             self._doom(memory for memory in memories if self._is_about(memory))
             for record in evidence:
                 if record.name is not None and fold(record.name) in self._names:
                     self._evidence[record.id] = record
                 elif self._is_named(record.content):
                     self._mentioned[record.id] = record
-        self._take_copies(names)
+        self._take_copies(copied)
 
     def _is_about(self, memory: MemoryRecord) -> bool:
         texts = (memory.content, memory.subject, memory.value or "", *memory.qualifiers.values())

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from memwell.domain.command import Command, Receipt
-from memwell.domain.evidence import EvidenceStatus
+from memwell.domain.evidence import EvidenceStatus, Speaker
 from memwell.domain.memory import State
 from memwell.domain.plan import Plan
 from memwell.domain.scope import Scope, checked_id
@@ -214,14 +214,22 @@ def _changed(view: View, scope: Scope, selection: Selection) -> ForgetScopeError
 
 def _with_query(view: View, scope: Scope, selection: Selection, query: str) -> Selection:
     wanted = terms(checked_text("query", query))
-    memories, evidence = view.traces(scope).mentioning(wanted)
-    if not memories and not evidence:
+    traces = view.traces(scope)
+    memories, evidence = traces.mentioning(wanted)
+    # Replies are in no index of words, so all of them are read.
+    replies = [
+        record
+        for record in traces.copies([""])
+        if record.speaker is Speaker.ASSISTANT and set(terms(record.content)).issuperset(wanted)
+    ]
+    if not memories and not evidence and not replies:
         raise NotFoundError(f"nothing holds all words of {query[:40]!r}", remedy="search to see what is stored")
     cited = {source.evidence_id for memory in memories for source in memory.sources}
+    sources = [record.id for record in (*evidence, *replies) if record.id not in cited]
     return replace(
         selection,
         memories=_once((*selection.memories, *(memory.id for memory in memories))),
-        evidence=_once((*selection.evidence, *(record.id for record in evidence if record.id not in cited))),
+        evidence=_once((*selection.evidence, *sources)),
     )
 
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.lens import Lens, sees_evidence, sees_memory
-from memwell.domain.memory import MemoryRecord
+from memwell.domain.memory import MemoryRecord, State
 from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
 from memwell.engine.items import PendingCorrection
@@ -36,7 +36,11 @@ def pending_corrections(
     Args:
         corrects: whether a message says that something was wrong.
     """
-    asked = [_asked_for(one) for one in waiting_corrections(view, scope) if sees_evidence(lens, one.quote)]
+    asked = [
+        _asked_for(one)
+        for one in waiting_corrections(view, scope)
+        if sees_evidence(lens, one.quote) and _matters(view, lens, one.memories)
+    ]
     said = [
         _said(view, scope, lens, record)
         for record in reversed(view.pending(scope, _LOOKED_AT))
@@ -90,7 +94,20 @@ def _touched(view: View, scope: Scope, lens: Lens, record: Evidence) -> list[Mem
     recent = view.recent(scope, record.session_id, before=record.occurred_at, limit=_LOOKED_AT)
     before = [other for other in recent if other.id < record.id][-_TURNS_BEFORE:]
     near = [other.id for other in before if record.occurred_at - other.occurred_at <= _TIME_BEFORE]
-    memories = view.traces(scope).citing(near)
+    return _seen(view, lens, view.traces(scope).citing(near))
+
+
+def _matters(view: View, lens: Lens, memories: Sequence[MemoryRecord]) -> bool:
+    """Whether a reader may still hear of what is to be corrected: it is not muted or put away, and may be read there."""
+    evidence = view.evidence(source.evidence_id for memory in memories for source in memory.sources)
+    return any(
+        memory.muted_at is None and memory.state is not State.ARCHIVED and readable(memory, evidence, lens.target)
+        for memory in memories
+    )
+
+
+def _seen(view: View, lens: Lens, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    """Those of ``memories`` that ``lens`` sees."""
     evidence = view.evidence(source.evidence_id for memory in memories for source in memory.sources)
     return [
         memory for memory in memories if sees_memory(lens, memory, readable=readable(memory, evidence, lens.target))

@@ -10,6 +10,8 @@ from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Any
 
+from memwell.engine.bundle import FORMAT as BUNDLE
+from memwell.errors import InputError
 from memwell.interfaces.importing.exports import messages_of
 from memwell.interfaces.importing.items import Item, Message, Problem
 from memwell.interfaces.importing.located import BrokenJsonError, LocatedJson
@@ -43,7 +45,12 @@ def parse(text: str, form: Format, *, source: str, zone: tzinfo | None = None) -
         form: its format; ``AUTO`` goes by what it looks like.
         source: name for sessions that the file does not name, usually its own.
         zone: zone of times that state none; without it they are left as they are, to be refused later.
+
+    Raises:
+        InputError: it is a bundle (``unknown_format``).
     """
+    if _is_bundle(text):
+        raise InputError(f"{source} is a bundle", remedy="take it in with `memwell restore`", code="unknown_format")
     form = sniff(text) if form is Format.AUTO else form
     if form is Format.TEXT:
         return _text(text, source)
@@ -75,6 +82,16 @@ def sniff(text: str) -> Format:
     except BrokenJsonError:
         return Format.JSON  # a document over several lines
     return Format.JSONL if rest.strip() else Format.JSON
+
+
+def _is_bundle(text: str) -> bool:
+    """Whether ``text`` begins as the bundles of this program do."""
+    first_line, _, _ = text.partition("\n")
+    try:
+        head = json.loads(first_line)
+    except ValueError:
+        return False
+    return isinstance(head, dict) and head.get("format") == BUNDLE
 
 
 def _is_bare_json(text: str) -> bool:
