@@ -48,3 +48,8 @@ def test_wording_that_tells_goes_before_the_model() -> None:
 def test_no_statement_becomes_a_procedure() -> None:
     for text in ("I rinse the rice three times, then soak it for an hour.", "我做红烧肉先焯水再炒糖色。"):
         assert proposal(text).kind is not Kind.PROCEDURE
+
+
+def test_a_chinese_name_is_the_subject_where_the_model_agrees() -> None:
+    assert proposal("陆敏住在宁波。").subject == "陆敏"
+    assert proposal("周末在家看书。").subject == "user"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import pty
 import re
@@ -39,6 +40,8 @@ def watching(home: Path) -> tuple[subprocess.Popen[bytes], int]:
         stdin=inner,
         stdout=inner,
         stderr=inner,
+        # Where the tests run in the background, interrupts are ignored, and children inherit that.
+        preexec_fn=functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     os.close(inner)
     return process, outer

@@ -266,6 +266,15 @@ def _first_person(reading: _Reading, span: Span) -> Span | None:
     return Span(span.start, span.start + word.end()) if word else None
 
 
+def _likely_subject(reading: _Reading, span: Span, likely: Description) -> str:
+    """Whom a statement is about that no wording ascribes to anyone."""
+    pattern = reading.language.subject.get("likely_named")
+    named = compiled(pattern).match(reading.part(span)) if pattern else None
+    if named is not None and likely.other > load_thresholds()["about_named"]:
+        return named.group(1)
+    return SOMEONE if likely.other > load_thresholds()["about_other"] else reading.speaker
+
+
 def _proposal(
     reading: _Reading,
     unit: str,
@@ -291,8 +300,8 @@ def _proposal(
     told = names_told(folded, language)
     if told is not None:
         subject, attribute, value, kind = told[0], ALIAS, joined(told[1]), Kind.IDENTITY
-    if subject == reading.speaker and likely is not None and likely.other > load_thresholds()["about_other"]:
-        subject = SOMEONE
+    if subject == reading.speaker and likely is not None:
+        subject = _likely_subject(reading, whole, likely)
     return Proposal(
         evidence_id=reading.turn.evidence.id,
         unit=unit,
