@@ -364,6 +364,8 @@ def test_a_whole_store_of_crooked_parts_is_refused(packed_store: bytes) -> None:
         (b'"scopes":3', b'"scopes":2'),
         (b'"scopes":3', b'"scopes":"3"'),
         (b'{"scope":{"agent_id"', b'{"scope":{"agent_no"'),
+        (b'"session_id":"default"', b'"session_id":42'),
+        (b'"start":0', b'"start":"0"'),
     ):
         header, _, content = gzip.decompress(packed_store).partition(b"\n")
         changed = content.replace(old, new)

@@ -35,6 +35,22 @@ def _optional_time(text: str | None) -> datetime | None:
     return None if text is None else _time(text)
 
 
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{repr(value)[:40]} is no text")
+    return value
+
+
+def _optional_text(value: object) -> str | None:
+    return None if value is None else _text(value)
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{repr(value)[:40]} is no whole number")
+    return value
+
+
 def evidence_from_dict(row: Written, scope: Scope) -> Evidence:
     """The evidence that ``Evidence.to_dict`` wrote, in ``scope``.
 
@@ -42,18 +58,18 @@ def evidence_from_dict(row: Written, scope: Scope) -> Evidence:
         KeyError, TypeError, ValueError: a part is missing or unusable.
     """
     return Evidence(
-        id=row["id"],
+        id=_text(row["id"]),
         scope=scope,
-        origin=row["origin"],
+        origin=_text(row["origin"]),
         speaker=Speaker(row["speaker"]),
-        content=row["content"],
+        content=_text(row["content"]),
         occurred_at=_time(row["occurred_at"]),
         recorded_at=_time(row["recorded_at"]),
-        session_id=row["session_id"],
-        message_id=row["message_id"],
-        name=row["name"],
-        content_type=row["content_type"],
-        preceding=row["preceding"],
+        session_id=_text(row["session_id"]),
+        message_id=_optional_text(row["message_id"]),
+        name=_optional_text(row["name"]),
+        content_type=_text(row["content_type"]),
+        preceding=_optional_text(row["preceding"]),
         permissions=Permissions(**row["permissions"]),
         status=EvidenceStatus(row["status"]),
         valid_from=_optional_time(row["valid_from"]),
@@ -67,32 +83,33 @@ def memory_from_dict(row: Written, scope: Scope) -> MemoryRecord:
     """The memory that ``MemoryRecord.to_dict`` wrote, in ``scope``. Raises as ``evidence_from_dict``."""
     formation = dict(row["formation"])
     return MemoryRecord(
-        id=row["id"],
+        id=_text(row["id"]),
         scope=scope,
         kind=Kind(row["kind"]),
-        content=row["content"],
+        content=_text(row["content"]),
         memory_at=_time(row["memory_at"]),
         valid_from=_time(row["valid_from"]),
         recorded_at=_time(row["recorded_at"]),
         sources=tuple(
-            Source(part["evidence_id"], part["start"], part["end"], _time(part["said_at"])) for part in row["sources"]
+            Source(_text(part["evidence_id"]), _whole(part["start"]), _whole(part["end"]), _time(part["said_at"]))
+            for part in row["sources"]
         ),
         formation=Formation(**{**formation, "targets": tuple(formation["targets"])}),
-        subject=row["subject"],
-        attribute=row["attribute"],
-        value=row["value"],
+        subject=_text(row["subject"]),
+        attribute=_optional_text(row["attribute"]),
+        value=_optional_text(row["value"]),
         polarity=Polarity(row["polarity"]),
         qualifiers=dict(row["qualifiers"]),
         occurred_at=_optional_time(row["occurred_at"]),
-        time_expression=row["time_expression"],
+        time_expression=_optional_text(row["time_expression"]),
         valid_until=_optional_time(row["valid_until"]),
         retired_at=_optional_time(row["retired_at"]),
         muted_at=_optional_time(row["muted_at"]),
         state=State(row["state"]),
-        revision=row["revision"],
+        revision=_whole(row["revision"]),
         formed_by=FormedBy(row["formed_by"]),
         boundary=Boundary(**row["boundary"]),
-        session_id=row["session_id"],
+        session_id=_text(row["session_id"]),
         links=Links(**{name: tuple(ids) for name, ids in row["links"].items()}),
         extra=dict(row["extra"]),
     )

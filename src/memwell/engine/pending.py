@@ -98,7 +98,7 @@ def _touched(view: View, scope: Scope, lens: Lens, record: Evidence) -> list[Mem
 
 
 def _matters(view: View, lens: Lens, memories: Sequence[MemoryRecord]) -> bool:
-    """Whether a reader may still hear of what is to be corrected: it is not muted or put away, and may be read there."""
+    """Whether a reader may hear of what is to be corrected: it is not muted or put away, and may be read there."""
     evidence = view.evidence(source.evidence_id for memory in memories for source in memory.sources)
     return any(
         memory.muted_at is None and memory.state is not State.ARCHIVED and readable(memory, evidence, lens.target)
