@@ -152,7 +152,7 @@ def export(model: DecisionModel, related: np.ndarray, inputs: Sequence[Input], f
     for name, linear in model.sentence.items():
         arrays[f"{name}_w"], arrays[f"{name}_b"] = linear.weight.T, linear.bias
     shipped = {name: array.detach().numpy().astype(np.float16) for name, array in arrays.items()}
-    np.savez(folder / "heads.npz", **shipped)
+    np.savez_compressed(folder / "heads.npz", **shipped)
     np.save(folder / "related.npy", related.astype(np.float16))
     write_calibration(folder, Calibration(temperature=1.0, weight=0.0, origin=0.0))
 

@@ -25,7 +25,7 @@ from tests.interfaces.servers import environment, memwell, serving
 # Use cases that no model is offered: care of the store and of permissions is its owner's business, and few tools are
 # chosen better than many.
 STORE = {"check", "resume", "rebuild", "reindex", "clean", "list_jobs", "retry_jobs"}
-NO_TOOL = STORE | {"unarchive", "mute", "unmute", "observe", "permit", "withdraw", "receipt", "evidence"}
+NO_TOOL = STORE | {"unarchive", "mute", "unmute", "observe", "permit", "withdraw", "receipt", "evidence", "people"}
 
 Story = Callable[[Client], Awaitable[None]]
 
