@@ -127,7 +127,7 @@ def render(report: Report, console: Console) -> None:
     from rich.table import Table as Drawn
     from rich.text import Text
 
-    for table in report.tables:
+    for table in filter(lambda table: table.rows, report.tables):
         drawn = Drawn(title=Text(table.title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
         for position, column in enumerate(table.columns):
             numeric = all(isinstance(row[position], int | float | None) for row in table.rows)
