@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -60,6 +61,16 @@ def test_a_memory_is_added_found_changed_and_put_away(http: httpx.Client) -> Non
     put_away = http.delete(f"/v1/memories/{changed['memory_ids'][0]}", params={"user_id": "ann"}).json()
     assert put_away["state"] == "archived"
     assert http.get("/v1/memories", params={"user_id": "ann"}).json() == {"memories": [], "cursor": None}
+
+
+def test_a_server_forms_itself_what_is_to_be_formed_later(http: httpx.Client) -> None:
+    later = http.post("/v1/memories", json={"messages": "I keep bees.", "user_id": "bea", "wait": False}).json()
+    assert (later["status"], later["memory_ids"]) == ("pending", [])
+    for _ in range(600):
+        if found := http.get("/v1/memories", params={"user_id": "bea"}).json()["memories"]:
+            break
+        time.sleep(0.1)
+    assert [record["content"] for record in found] == ["I keep bees."]
 
 
 def test_what_is_another_users_is_not_found(http: httpx.Client) -> None:

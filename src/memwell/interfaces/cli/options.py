@@ -40,14 +40,18 @@ def moment(option: str, text: str | None) -> datetime | None:
     return None if text is None else local_time(option, text)
 
 
-def opened(store: Path | None, user: str | None = None) -> Memory:
-    """The memory at ``store``, to be used as a context manager."""
+def opened(store: Path | None, user: str | None = None, *, worker: bool = False) -> Memory:
+    """The memory at ``store``, to be used as a context manager.
+
+    Args:
+        worker: form in this process what is to be formed later. A command ends at once, and leaves it to
+            `memwell worker`; a server does it itself.
+    """
     from memwell.interfaces.python.memory import (
         Memory,  # late: it brings numpy and the embedder, which --help has no use for
     )
 
-    # A command ends at once; what it leaves is for `memwell worker`.
-    return Memory(store, user_id=None if user is None else owner_of(user), worker=False)
+    return Memory(store, user_id=None if user is None else owner_of(user), worker=worker)
 
 
 def owner_of(user: str | None) -> str:
