@@ -145,6 +145,17 @@ def test_names_are_read_as_they_are_told(real: Memory, words: str, person: str, 
         assert (found.name, {alias.name for alias in found.aliases}) == (person, names)
 
 
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [("其实我叫陈刚。", True), ("我的猫叫小明。", False), ("我叫了辆出租车。", False), ("我叫孩子吃饭。", False)],
+)
+def test_the_users_name_is_nobody_elses(real: Memory, words: str, named: bool) -> None:
+    with real as memory:
+        tell(memory, words)
+        (record,) = memory.list()
+        assert (record.attribute == "name") is named
+
+
 def test_the_users_own_names_make_nobody_else(real: Memory) -> None:
     with real as memory:
         tell(memory, "I'm Robert, Bob for short.", "我叫王小明，小名明明。")

@@ -95,16 +95,10 @@ class _Cascade:
 
     def begin_with(self, name: str, people: People) -> None:
         """Take what is about, names or was said by a person, under every name that is that person's alone."""
-        subjects = {fold(subject) for subject in people.subjects(name)}
-        names = [fold(name)]
-        person, copied = people.named(name), [name]
-        for other in person.aliases if person is not None else ():
-            memories, _ = self._traces.mentioning(terms(other.name))
-            namesakes = {fold(m.subject) for m in memories if places(fold(m.subject), fold(other.name))} - subjects
-            if not namesakes and people.named(other.name) is person:
-                names.append(fold(other.name))
-                copied.append(other.name)
-        self._names = tuple(dict.fromkeys(names))
+        person = people.named(name)
+        others = () if person is None else tuple(alias.name for alias in person.aliases)
+        known = [name, *(other for other in others if self._is_alone(other, name, people))]
+        self._names = tuple(dict.fromkeys(map(fold, known)))
         for each in self._names:
             memories, evidence = self._traces.mentioning(terms(each))
             self._doom(memory for memory in memories if self._is_about(memory))
@@ -113,7 +107,14 @@ class _Cascade:
                     self._evidence[record.id] = record
                 elif self._is_named(record.content):
                     self._mentioned[record.id] = record
-        self._take_copies(copied)
+        self._take_copies(known)
+
+    def _is_alone(self, other: str, name: str, people: People) -> bool:
+        """Whether nobody but the person of ``name`` is called ``other``."""
+        subjects = {fold(subject) for subject in people.subjects(name)}
+        memories, _ = self._traces.mentioning(terms(other))
+        namesakes = {fold(m.subject) for m in memories if places(fold(m.subject), fold(other))} - subjects
+        return not namesakes and people.named(other) == people.named(name)
 
     def _is_about(self, memory: MemoryRecord) -> bool:
         texts = (memory.content, memory.subject, memory.value or "", *memory.qualifiers.values())
