@@ -29,11 +29,12 @@ _LOOKED_AT = 32
 
 
 def pending_corrections(
-    view: View, scope: Scope, lens: Lens, corrects: Callable[[str], bool]
+    view: View, scope: Scope, lens: Lens, waiting: Sequence[Evidence], corrects: Callable[[str], bool]
 ) -> tuple[PendingCorrection, ...]:
     """What corrects something and has not taken effect, as far as ``lens`` sees it, oldest first.
 
     Args:
+        waiting: evidence of unfinished jobs, newest first.
         corrects: whether a message says that something was wrong.
     """
     asked = [
@@ -43,7 +44,7 @@ def pending_corrections(
     ]
     said = [
         _said(view, scope, lens, record)
-        for record in reversed(view.pending(scope, _LOOKED_AT))
+        for record in reversed(waiting[:_LOOKED_AT])
         if record.speaker is Speaker.USER
         and record.permissions.infer
         and sees_evidence(lens, record)

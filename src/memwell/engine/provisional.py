@@ -6,14 +6,11 @@ from collections.abc import Sequence
 
 from memwell.domain.evidence import Evidence
 from memwell.domain.lens import Lens, sees_evidence
-from memwell.domain.scope import Scope
 from memwell.domain.text import terms
 from memwell.engine.items import RawItem
-from memwell.engine.ports import View
 from memwell.engine.vectors import windows
 
-# How many unformed messages are looked at, and how many are shown.
-_LOOKED_AT = 200
+# How many are shown.
 SHOWN = 5
 # Provisional quotes are ranked by words alone; no formed memory scores as low.
 _SCORE = 0.1
@@ -24,14 +21,15 @@ def _waits(record: Evidence) -> bool:
     return record.speaker.supports_memories and record.permissions.infer
 
 
-def provisional(view: View, scope: Scope, lens: Lens, wanted: Sequence[str]) -> tuple[RawItem, ...]:
+def provisional(waiting: Sequence[Evidence], lens: Lens, wanted: Sequence[str]) -> tuple[RawItem, ...]:
     """Up to ``SHOWN`` messages of unfinished jobs: those with terms of the question first, then the newest.
 
     Args:
+        waiting: evidence of unfinished jobs, newest first.
         lens: what may be seen.
         wanted: the question's terms.
     """
-    seen = [record for record in view.pending(scope, _LOOKED_AT) if _waits(record) and sees_evidence(lens, record)]
+    seen = [record for record in waiting if _waits(record) and sees_evidence(lens, record)]
     asked = set(wanted)
     found = []
     for age, record in enumerate(seen):

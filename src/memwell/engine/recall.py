@@ -46,6 +46,8 @@ MAX_QUERY_BYTES = 8_192
 # Records that each signal brings into the running, at least, and for each result asked for.
 POOL = 100
 POOL_PER_RESULT = 2
+# Unformed messages that are looked at, newest first.
+UNFORMED = 200
 # Scores of verbatim evidence are capped: it is no formed memory.
 RAW_SCORE_CAP = 0.5
 PROFILE_KINDS = frozenset(kind for kind in Kind if kind.layer is Layer.PROFILE) | {Kind.PERSONA}
@@ -122,7 +124,8 @@ class Recall:
                 found = looker.memories(limits.profile + len(shown), turns, PROFILE_KINDS)
                 own = [item for item in found if item.id not in shown and item.memory.subject == "user"]
                 profile = tuple(own[: limits.profile])
-            pending = pending_corrections(view, scope, lens, self.corrects)
+            waiting = view.pending(scope, UNFORMED)
+            pending = pending_corrections(view, scope, lens, waiting, self.corrects)
             status = statuses(pending)
             procedures = looker.memories(limits.procedures, turns, frozenset({Kind.PROCEDURE}))
             return SearchResult(
@@ -133,7 +136,7 @@ class Recall:
                 procedures=_marked(procedures, status),
                 raw=looker.raw(limits.raw, turns),
                 degraded=degraded,
-                provisional=provisional(view, scope, lens, question.terms),
+                provisional=provisional(waiting, lens, question.terms),
                 pending=pending,
             )
 
