@@ -122,7 +122,7 @@ def open_engine(
         recall=Recall(store, embedder, BuiltinQuestionReader(languages), clock, weights or load_weights(), corrects),
         reading=Reading(store, clock),
         managing=Managing(store, embedder, clock, ids),
-        governing=Governing(store, clock, ids),
+        governing=Governing(store, embedder, clock, ids),
         correcting=correcting,
         forgetting=Forgetting(store, embedder, clock, ids),
         portable=Portable(store, embedder, clock, ids),
