@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from memwell import Memory
-from memwell.interfaces.usecases.table import USE_CASES
+from memwell.interfaces.usecases.table import FILE_CASES, USE_CASES
 from tests.interfaces.servers import Running, serving
 
 
@@ -241,7 +241,7 @@ def test_the_description_names_every_use_case_with_examples(http: httpx.Client) 
         operation["operationId"]: operation for path in document["paths"].values() for operation in path.values()
     }
     assert {*USE_CASES} <= {*operations}
-    assert http.get("/v1/capabilities").json()["use_cases"].keys() == USE_CASES.keys()
+    assert http.get("/v1/capabilities").json()["use_cases"].keys() == {*USE_CASES, *FILE_CASES}
     fields = document["components"]["schemas"]["SearchArguments"]["properties"]
     assert fields["query"]["examples"]
     assert fields["as_of"]["description"].startswith("ask what held then")
