@@ -229,6 +229,7 @@ def test_figures_and_logs_tell_of_requests_and_of_no_words(server: Running, http
     figures = http.get("/metrics").text
     assert 'memwell_requests_total{method="POST",route="/v1/memories",status="422"}' in figures
     assert "memwell_evidence" in figures
+    assert "memwell_oldest_job_seconds 0.0" in figures
     written = "".join(server.log)
     assert "Xyzzy" not in written + figures
     lines = [json.loads(line) for line in server.log if line.startswith("{")]
