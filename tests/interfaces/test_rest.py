@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from memwell import Memory
-from memwell.interfaces.usecases.table import USE_CASES
+from memwell.interfaces.usecases.table import FILE_CASES, USE_CASES
 from tests.interfaces.servers import Running, serving
 
 
@@ -229,6 +229,7 @@ def test_figures_and_logs_tell_of_requests_and_of_no_words(server: Running, http
     figures = http.get("/metrics").text
     assert 'memwell_requests_total{method="POST",route="/v1/memories",status="422"}' in figures
     assert "memwell_evidence" in figures
+    assert "memwell_oldest_job_seconds 0.0" in figures
     written = "".join(server.log)
     assert "Xyzzy" not in written + figures
     lines = [json.loads(line) for line in server.log if line.startswith("{")]
@@ -241,7 +242,7 @@ def test_the_description_names_every_use_case_with_examples(http: httpx.Client) 
         operation["operationId"]: operation for path in document["paths"].values() for operation in path.values()
     }
     assert {*USE_CASES} <= {*operations}
-    assert http.get("/v1/capabilities").json()["use_cases"].keys() == USE_CASES.keys()
+    assert http.get("/v1/capabilities").json()["use_cases"].keys() == {*USE_CASES, *FILE_CASES}
     fields = document["components"]["schemas"]["SearchArguments"]["properties"]
     assert fields["query"]["examples"]
     assert fields["as_of"]["description"].startswith("ask what held then")

@@ -102,7 +102,7 @@ def rpc(log_level: LogLevel = "warning", user: User = None, store: StorePath = N
     _log(log_level)
     with protocol_output() as answers, opened(store, owner, worker=True) as memory:
         memory.warm()
-        Session(memory).run(sys.stdin.buffer, answers)
+        Session(memory, owner).run(sys.stdin.buffer, answers)
 
 
 @contextmanager
