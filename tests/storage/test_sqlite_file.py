@@ -199,6 +199,7 @@ def test_a_broken_record_is_found(store: SqliteStore, path: Path) -> None:
         "cites characters": "UPDATE sources SET end_char = 9999 WHERE memory = 2",
         "one per revision": "DELETE FROM transitions WHERE memory = 3",
         "lacks or adds": "DELETE FROM memory_words_docsize WHERE id = 2",
+        "words of assistants": "INSERT INTO context_words (rowid, words) VALUES (2, 's1stea')",
         "the other end lacks": "INSERT INTO links VALUES (1, 'supersedes', 0, 2)",
         "supersedes itself": "INSERT INTO links VALUES (2, 'supersedes', 0, 1)",
     }

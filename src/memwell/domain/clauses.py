@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
+from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.text import is_unspaced
 
 _EDGES = " \t\n\r.,;:!?…。，；：！？、“”\"'‘’()（）「」"
 MIN_CHARS = 4  # shorter clauses ("yes", "tea") stand in too many places to be a trace of one statement
 MIN_UNSPACED_CHARS = 3
+_FAR = 2  # characters beside a clause that tell whether its word or number goes on
 
 
 def core(clause: str) -> str:
@@ -26,11 +26,20 @@ def places(text: str, clause: str) -> list[tuple[int, int]]:
     if not clause:
         return []
     found = []
-    for match in re.finditer(re.escape(clause), text):
-        before, after = text[: match.start()], text[match.end() :]
-        if not _goes_on(before[::-1], clause[0]) and not _goes_on(after, clause[-1]):
-            found.append((match.start(), match.end()))
+    start = text.find(clause)
+    while start >= 0:
+        end = start + len(clause)
+        before, after = text[max(0, start - _FAR) : start][::-1], text[end : end + _FAR]
+        if not _goes_on(before, clause[0]) and not _goes_on(after, clause[-1]):
+            found.append((start, end))
+        start = text.find(clause, start + 1)
     return found
+
+
+def holds_copy(record: Evidence, clause: str) -> bool:
+    """Whether the words of an assistant that ``record`` is, or keeps, hold ``clause`` word for word."""
+    said = record.content if record.speaker is Speaker.ASSISTANT else ""
+    return bool(places(said, clause) or places(record.preceding or "", clause))
 
 
 def _goes_on(outside: str, edge: str) -> bool:

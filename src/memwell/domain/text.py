@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import pairwise
 
 from memwell.errors import InputError
 
@@ -79,6 +80,22 @@ def terms(text: str) -> list[str]:
             found.extend(run[i : i + 2] for i in range(len(run) - 1))
         else:
             found.append(run)
+    return found
+
+
+def verbatim_terms(text: str) -> set[str]:
+    """Terms of each part of ``text`` by itself: a text that holds another word for word has all terms of that one.
+
+    Folding a whole text may join what it folds ("Acme™" becomes "acmetm"), so that ``terms`` does not promise this.
+    """
+    found: set[str] = set()
+    for run in _TOKEN.findall(text):
+        if _UNSPACED_CHAR.match(run):
+            chars = [fold(char) for char in run]
+            found.update(char for char in chars if char)
+            found.update(first + second for first, second in pairwise(chars))
+        else:
+            found.update(terms(run))
     return found
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from memwell.domain.command import Command, Receipt
-from memwell.domain.evidence import EvidenceStatus, Speaker
+from memwell.domain.evidence import EvidenceStatus
 from memwell.domain.memory import State
 from memwell.domain.plan import Plan
 from memwell.domain.scope import Scope, checked_id
@@ -216,12 +216,7 @@ def _with_query(view: View, scope: Scope, selection: Selection, query: str) -> S
     wanted = terms(checked_text("query", query))
     traces = view.traces(scope)
     memories, evidence = traces.mentioning(wanted)
-    # Replies are in no index of words, so all of them are read.
-    replies = [
-        record
-        for record in traces.copies([""])
-        if record.speaker is Speaker.ASSISTANT and set(terms(record.content)).issuperset(wanted)
-    ]
+    replies = traces.replies(wanted)
     if not memories and not evidence and not replies:
         raise NotFoundError(f"nothing holds all words of {query[:40]!r}", remedy="search to see what is stored")
     cited = {source.evidence_id for memory in memories for source in memory.sources}

@@ -42,7 +42,13 @@ class Traces(Protocol):
         """What each evidence record was declared to be made from, where anything."""
 
     def copies(self, texts: Sequence[str]) -> list[Evidence]:
-        """Words of assistants, and evidence that keeps some, in which one of ``texts`` occurs, letters as they are."""
+        """Words of assistants, and evidence that keeps some, that hold one of ``texts``: see ``clauses.holds_copy``.
+
+        In the order they were stored.
+        """
+
+    def replies(self, terms: Sequence[str]) -> list[Evidence]:
+        """Words of assistants whose index has all ``terms``, as made by ``text.terms``."""
 
     def mentioning(self, terms: Sequence[str]) -> tuple[list[MemoryRecord], list[Evidence]]:
         """Memories and evidence whose index has all ``terms``, as made by ``text.terms``."""

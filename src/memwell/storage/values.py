@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from memwell.domain.evidence import Evidence
+from memwell.domain.evidence import Evidence, EvidenceStatus, Speaker
 from memwell.domain.indexed import SPEAKER, evidence_prefix, memory_prefix
 from memwell.domain.memory import MemoryRecord, Span
-from memwell.domain.text import terms
+from memwell.domain.text import terms, verbatim_terms
 from memwell.errors import PlanRejectedError
 
 REQUEST_LIFE = timedelta(days=7)
@@ -71,3 +71,16 @@ def memory_terms(memory: MemoryRecord) -> list[str]:
 def evidence_terms(evidence: Evidence) -> list[str]:
     """Index terms of evidence: its content and the name of who said it."""
     return terms(evidence_prefix(evidence) + evidence.content)
+
+
+def is_context(evidence: Evidence) -> bool:
+    """Whether it is words of an assistant, or keeps some, in which copies are looked for."""
+    alive = evidence.status is not EvidenceStatus.ERASED
+    return alive and (evidence.speaker is Speaker.ASSISTANT or evidence.preceding is not None)
+
+
+def context_terms(evidence: Evidence) -> list[str]:
+    """Index terms of the words of assistants that it is or keeps, sorted."""
+    said = evidence.content if evidence.speaker is Speaker.ASSISTANT else ""
+    kept = evidence.preceding or ""
+    return sorted(verbatim_terms(said).union(verbatim_terms(kept), terms(said), terms(kept)))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
+from memwell.domain.clauses import holds_copy
 from memwell.domain.command import Command, Receipt, read_receipt
-from memwell.domain.evidence import Evidence, EvidenceStatus
+from memwell.domain.evidence import Evidence, EvidenceStatus, Speaker
 from memwell.domain.jobs import JobState
 from memwell.domain.memory import MemoryRecord, State
 from memwell.domain.plan import KeepReceipt, Unit
@@ -17,6 +18,7 @@ from memwell.engine.queries import EvidenceQuery
 from memwell.storage.memory.rows import Rows
 from memwell.storage.refusals import other_command
 from memwell.storage.stems import stems
+from memwell.storage.values import context_terms
 
 
 class MemoryTraces:
@@ -70,14 +72,12 @@ class MemoryTraces:
         return {record.id: kept[record.id] for record in self.evidence() if record.id in kept}
 
     def copies(self, texts: Sequence[str]) -> list[Evidence]:
-        return [
-            record
-            for record in self.evidence()
-            if any(
-                (record.speaker.value == "assistant" and text in record.content) or text in (record.preceding or "")
-                for text in texts
-            )
-        ]
+        return [record for record in self.evidence() if any(holds_copy(record, text) for text in texts)]
+
+    def replies(self, terms: Sequence[str]) -> list[Evidence]:
+        wanted = {parts[0] for term in terms if len(parts := stems(term)) == 1}
+        said = (record for record in self.evidence() if record.speaker is Speaker.ASSISTANT)
+        return [record for record in said if wanted and wanted <= _context_words(record)]
 
     def mentioning(self, terms: Sequence[str]) -> tuple[list[MemoryRecord], list[Evidence]]:
         wanted = {parts[0] for term in terms if len(parts := stems(term)) == 1}
@@ -123,3 +123,7 @@ class MemoryTraces:
         if row.input_hash != keyed_hash(command.input, row.hash_key):
             raise other_command(command.id)
         return row.receipt
+
+
+def _context_words(record: Evidence) -> set[str]:
+    return {stem for term in context_terms(record) for stem in stems(term)}

@@ -9,6 +9,7 @@ from importlib import resources
 from memwell.domain.evidence import EvidenceStatus
 from memwell.domain.memory import State
 from memwell.domain.plan import Unit
+from memwell.storage.sqlite.contexts import index_all_contexts
 from memwell.storage.sqlite.erase import add_words
 from memwell.storage.sqlite.rows import read_evidence, read_memories
 from memwell.storage.values import evidence_terms, memory_terms
@@ -40,6 +41,7 @@ def rebuild(connection: sqlite3.Connection) -> None:
     for unit in Unit:
         table = f"{unit.value}_words"
         connection.execute(f"INSERT INTO {table} ({table}) VALUES ('delete-all')")
+    index_all_contexts(connection)
     for unit in Unit:
         last = 0
         while True:
@@ -70,6 +72,5 @@ def _chunk(connection: sqlite3.Connection, unit: Unit, after: int) -> list[tuple
 
 def merge_words(connection: sqlite3.Connection) -> None:
     """Merge each keyword index into one segment: a deleted word leaves the file only when its segment is merged."""
-    for unit in Unit:
-        table = f"{unit.value}_words"
+    for table in (*(f"{unit.value}_words" for unit in Unit), "context_words"):
         connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")

@@ -60,6 +60,16 @@ UNION ALL SELECT id FROM (
     EXCEPT SELECT no FROM evidence WHERE speaker IN ('user', 'observed', 'import') AND status <> 'erased'
 )
 
+-- broken: index of the words of assistants lacks or adds a row
+SELECT no FROM (
+    SELECT no FROM evidence WHERE (speaker = 'assistant' OR preceding IS NOT NULL) AND status <> 'erased'
+    EXCEPT SELECT id FROM context_words_docsize
+)
+UNION ALL SELECT id FROM (
+    SELECT id FROM context_words_docsize
+    EXCEPT SELECT no FROM evidence WHERE (speaker = 'assistant' OR preceding IS NOT NULL) AND status <> 'erased'
+)
+
 -- broken: vectors of the wrong length, of record
 SELECT m.id FROM memory_vectors v JOIN models d ON d.no = v.model JOIN memories m ON m.no = v.record
 WHERE length(v.data) <> length(v.spans) / 8 * 4 * d.dimensions

@@ -14,11 +14,13 @@ from pathlib import Path
 
 from memwell.errors import NotAStoreError, SchemaError, StorageError
 from memwell.storage.sqlite.connection import connect
+from memwell.storage.sqlite.contexts import index_all_contexts
 from memwell.storage.sqlite.translate import translated
 from memwell.storage.values import to_micros
 
 APPLICATION_ID = 0x4D454D57  # "MEMW", at byte 68 of the file
 PAGE_BYTES = 8192  # holds five vectors of 384 dimensions; the default of 4096 holds two and wastes a quarter
+_CONTEXTS = 5  # the migration that adds an index which is filled from the records, once all tables are as they are now
 _HEADER = b"SQLite format 3\x00"
 _HEADER_BYTES = 100
 
@@ -135,6 +137,8 @@ def _migrate(path: Path, connection: sqlite3.Connection, now: datetime, reach: C
             row = (migration.number, migration.name, migration.hash, to_micros(now))
             connection.execute("INSERT INTO schema_migrations VALUES (?, ?, ?, ?)", row)
             connection.execute(f"PRAGMA user_version = {migration.number}")
+        if 0 < applied < _CONTEXTS:
+            index_all_contexts(connection)
         if applied == 0:
             identity = [("device", secrets.token_hex(8)), ("hash_key", secrets.token_bytes(32))]
             connection.executemany("INSERT INTO meta VALUES (?, ?)", identity)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from memwell.domain.clauses import holds_copy
 from memwell.domain.command import Command, Receipt, read_receipt
 from memwell.domain.evidence import Evidence
 from memwell.domain.memory import MemoryRecord
@@ -15,6 +16,7 @@ from memwell.domain.plan import KeepReceipt, Unit
 from memwell.domain.tombstone import Tombstone, keyed_hash
 from memwell.engine.queries import EvidenceQuery
 from memwell.storage.refusals import other_command
+from memwell.storage.sqlite.contexts import candidates, holding
 from memwell.storage.sqlite.erase import key_number, read_tombstones
 from memwell.storage.sqlite.keywords import quoted
 from memwell.storage.sqlite.rows import HIGHEST, id_list, read_evidence, read_memories
@@ -22,7 +24,6 @@ from memwell.storage.sqlite.statements import statement
 from memwell.storage.stems import marked, stems
 from memwell.storage.values import to_micros
 
-_TEXTS_AT_ONCE = 50  # looked for in one pass over the replies of a scope
 _LISTED = "IN (SELECT value FROM json_each(?))"
 
 
@@ -81,17 +82,11 @@ class SqliteTraces:
         return found
 
     def copies(self, texts: Sequence[str]) -> list[Evidence]:
-        found: dict[str, Evidence] = {}
-        for start in range(0, len(texts), _TEXTS_AT_ONCE):
-            part = texts[start : start + _TEXTS_AT_ONCE]
-            # The scope is the first value, so the texts are counted from the second.
-            held = " OR ".join(
-                f"(e.speaker = 'assistant' AND instr(e.content, ?{n})) OR instr(e.preceding, ?{n})"
-                for n in range(2, len(part) + 2)
-            )
-            records = self._evidence(f"AND (e.speaker = 'assistant' OR e.preceding IS NOT NULL) AND ({held})", *part)
-            found.update((record.id, record) for record in records)
-        return list(found.values())
+        records = self._numbered(candidates(self._connection, self._scope, texts))
+        return [record for record in records if any(holds_copy(record, text) for text in texts)]
+
+    def replies(self, terms: Sequence[str]) -> list[Evidence]:
+        return self._numbered(holding(self._connection, self._scope, terms), "AND e.speaker = 'assistant'")
 
     def mentioning(self, terms: Sequence[str]) -> tuple[list[MemoryRecord], list[Evidence]]:
         wanted = [term for term in terms if len(stems(term)) == 1]
@@ -145,6 +140,9 @@ class SqliteTraces:
     def _evidence(self, narrowed: str, *values: object, listed: bool = False) -> list[Evidence]:
         tail = f"WHERE {'+' * listed}e.scope = ? AND e.status <> 'erased' {narrowed} ORDER BY e.no"
         return read_evidence(self._connection, tail, (self._scope, *values))
+
+    def _numbered(self, numbers: Iterable[int], narrowed: str = "") -> list[Evidence]:
+        return self._evidence(f"AND e.no {_LISTED} {narrowed}", json.dumps(sorted(numbers)), listed=True)
 
     def _memories(self, narrowed: str, *values: object, listed: bool = False) -> list[MemoryRecord]:
         tail = f"WHERE {'+' * listed}m.scope = ? AND m.state <> 'erased' {narrowed} ORDER BY m.no"

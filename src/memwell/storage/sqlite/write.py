@@ -17,6 +17,7 @@ from memwell.domain.plan import IndexRecord, Plan, Unit
 from memwell.domain.tombstone import keyed_hash
 from memwell.storage.refusals import other_dimensions
 from memwell.storage.sqlite import queue
+from memwell.storage.sqlite.contexts import index_contexts, unindex_contexts
 from memwell.storage.sqlite.erase import Eraser, add_words, buried_ids, citing_ids
 from memwell.storage.sqlite.rows import (
     EVIDENCE_COLUMNS,
@@ -139,6 +140,21 @@ class Writer:
                 if key in changes.created
             ],
         )
+        self._contexts(changes)
+
+    def _contexts(self, changes: Changes) -> None:
+        """The index of the words of assistants, of new records and of those whose words change."""
+        stored = {record.id: record for record in (*self._named.origins.values(), *self._named.evidence.values())}
+        new = {record.id: changes.altered.get(record.id, record) for record in changes.evidence}
+        reworded = {
+            key: record
+            for key, record in changes.altered.items()
+            if key not in new and _said(stored[key]) != _said(record)
+        }
+        numbers = self._evidence_numbers
+        unindex_contexts(self._connection, self._scope, {numbers[key]: stored[key] for key in reworded})
+        rows = {numbers[key]: record for key, record in {**new, **reworded}.items()}
+        index_contexts(self._connection, self._scope, rows)
 
     def vectors(self, items: Sequence[IndexRecord]) -> None:
         """Vectors, each record's in place of earlier ones.
@@ -251,6 +267,10 @@ class Writer:
         if row[1] != dimensions:
             raise other_dimensions(self._plan, item.model, dimensions, row[1])
         return int(row[0])
+
+
+def _said(record: Evidence) -> tuple[str, str | None]:
+    return record.content, record.preceding
 
 
 def _new_links(before: MemoryRecord | None, after: MemoryRecord) -> list[tuple[str, tuple[str, ...]]]:

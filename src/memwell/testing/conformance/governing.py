@@ -214,6 +214,9 @@ class GoverningCases(StoreCases):
             assert [record.id for record in traces.dependents(["mem_1"])] == ["ev_8"]
             assert traces.dependencies() == {"ev_8": ("mem_1", "ev_1")}
             assert [record.id for record in traces.copies(["live in Lyon"])] == ["ev_8", "ev_9"]
+            assert traces.copies(["live in Ly", "LIVE IN LYON"]) == []
+            assert [record.id for record in traces.replies(["lyon", "live"])] == ["ev_8"]
+            assert (traces.replies(["rome"]), traces.replies([])) == ([], [])
             assert [record.id for record in traces.evidence("s")] == ["ev_9"]
             assert [record.id for record in traces.mentioning(["lyon", "live"])[0]] == ["mem_1", "mem_9"]
             assert [record.id for record in traces.mentioning(["lyon"])[1]] == ["ev_1"]
