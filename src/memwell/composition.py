@@ -36,6 +36,7 @@ from memwell.errors import ConfigurationError
 from memwell.providing import Probe, provided
 from memwell.settings import Settings
 from memwell.storage.sqlite import SqliteStore
+from memwell.telemetry import Watched
 from memwell.worker import Owners, Warming, Worker, never
 
 if TYPE_CHECKING:
@@ -65,10 +66,12 @@ class Engine:
     maintaining: Maintaining
     worker: Worker
     warming: Warming
+    watched: Watched
     probes: tuple[Probe, ...] = ()
 
     def close(self) -> None:
         """Stop the worker and release the store; safe to call twice."""
+        self.watched.end()
         self.warming.stop()
         self.worker.stop()
         self.store.close()
@@ -132,6 +135,7 @@ def open_engine(
             store, jobs, owners, maintaining.reindex_some if found.embedder is not None else never, found.paid
         ),
         warming=Warming(_loads(embedder, model, languages)),
+        watched=Watched(maintaining.queued),
         probes=found.probes,
     )
 

@@ -7,17 +7,19 @@ and until it has, each of these calls costs one look into a table.
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakSet
 
 from memwell.errors import MemwellError
 
 if TYPE_CHECKING:
-    from opentelemetry.metrics import Counter, Histogram
+    from opentelemetry.metrics import Counter, Histogram, Observation
     from opentelemetry.trace import Span, Tracer
 
 Value = str | bool | int | float
@@ -31,6 +33,49 @@ class _Instruments:
     tracer: Tracer
     seconds: Histogram
     tokens: Counter
+
+
+class Queued(NamedTuple):
+    """How full a queue of jobs is.
+
+    Attributes:
+        waiting: jobs that wait or are under way.
+        failed: jobs that are not tried again by themselves.
+        oldest_seconds: since the oldest of those that wait was made.
+    """
+
+    waiting: int
+    failed: int
+    oldest_seconds: float
+
+
+class Watched:
+    """A queue that figures tell of, until it is ended or nobody holds this any more.
+
+    Args:
+        measure: called by whoever reads the figures, in a thread of theirs.
+    """
+
+    def __init__(self, measure: Callable[[], Queued]) -> None:
+        self.measure = measure
+        with _GUARD:
+            _QUEUES.add(self)
+        _instruments()  # figures of a queue are there before anything is called
+
+    def end(self) -> None:
+        """Measure no more, and wait for the measuring under way; safe to call twice."""
+        with _GUARD:
+            _QUEUES.discard(self)
+
+
+_GUARD = threading.Lock()
+_QUEUES: WeakSet[Watched] = WeakSet()
+# Unit, words, and how one figure is made of all queues of the process.
+_GAUGES: Mapping[str, tuple[str, str, Callable[[list[Queued]], float]]] = {
+    "waiting": ("{job}", "Jobs that wait or are under way.", lambda found: sum(one.waiting for one in found)),
+    "failed": ("{job}", "Jobs that are not tried again.", lambda found: sum(one.failed for one in found)),
+    "oldest": ("s", "Age of the oldest job that waits.", lambda found: max(one.oldest_seconds for one in found)),
+}
 
 
 class Spot:
@@ -114,8 +159,23 @@ def _made() -> _Instruments:
     from opentelemetry import metrics, trace
 
     meter: Any = metrics.get_meter(_NAME)
+    for name, (unit, words, told) in _GAUGES.items():
+        meter.create_observable_gauge(f"{_NAME}.jobs.{name}", [_reading(told)], unit, words)
     return _Instruments(
         trace.get_tracer(_NAME),
         meter.create_histogram(f"{_NAME}.operation.duration", "s", "How long operations took."),
         meter.create_counter(f"{_NAME}.model.tokens", "{token}", "Tokens of model endpoints."),
     )
+
+
+def _reading(told: Callable[[list[Queued]], float]) -> Callable[[Any], Iterable[Observation]]:
+    """A gauge's reading: one figure for all queues of this process."""
+
+    def read(_: Any) -> Iterable[Observation]:
+        from opentelemetry.metrics import Observation
+
+        with _GUARD:
+            found = [queue.measure() for queue in _QUEUES]
+        return [Observation(told(found))] if found else []
+
+    return read

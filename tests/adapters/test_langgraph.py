@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from langgraph.store.memory import InMemoryStore
 from memwell import Memory, MemwellError
 from memwell.adapters.langgraph import MemwellStore
 from memwell.client import Client
+from memwell.errors import InputError
+from memwell.testing.doubles import FakeClock
 from tests.interfaces.servers import Running
 
 USERS = (f"user-{number}" for number in itertools.count())
@@ -198,10 +201,47 @@ def test_a_namespace_that_langgraph_does_not_allow_is_refused(store: BaseStore, 
         store.put(namespace, "k", {"v": 1})
 
 
-def test_a_life_time_is_refused(store: BaseStore) -> None:
-    assert not store.supports_ttl
-    with pytest.raises(NotImplementedError):
-        store.put(("a",), "k", {"v": 1}, ttl=5)
+def test_a_value_is_not_read_once_its_life_time_is_over_and_swept_to_the_last_byte(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    with Memory(tmp_path / "memory.db", user_id="ann", clock=clock) as memory:
+        store = MemwellStore(memory, clock=clock)
+        store.put(("a",), "brief", {"text": "My cat is called Xyzzyqk"}, ttl=5)
+        store.put(("a",), "long", {"text": "My dog is called Plugh"}, ttl=60)
+        store.put(("b",), "endless", {"text": "My cow is called Frobozz"})
+        clock.advance(timedelta(minutes=4))
+        assert store.get(("a",), "brief") is not None
+        with pytest.raises(InputError, match="refresh_ttl"):
+            store.get(("a",), "brief", refresh_ttl=True)
+        with pytest.raises(InputError, match="refresh_ttl"):
+            store.search(("a",), refresh_ttl=True)
+        assert store.get(("b",), "endless", refresh_ttl=True) is not None
+        clock.advance(timedelta(minutes=2))
+        assert store.get(("a",), "brief") is None
+        assert places(store.search((), query="What is my cat called?"))[0][1] != "brief"
+        assert [item.key for item in store.search(("a",))] == ["long"]
+        assert "Xyzzyqk" not in memory.search("What is my cat called?").text()
+        store.put(("a",), "long", {"text": "My dog is called Plugh"})  # again, and without end
+        assert (store.sweep_ttl(), store.sweep_ttl()) == (1, 0)
+        clock.advance(timedelta(days=365))
+        assert store.list_namespaces() == [("a",), ("b",)]
+        assert memory.check() == []
+        for ttl in (0, -1):
+            with pytest.raises(InputError):
+                store.put(("a",), "k", {"v": 1}, ttl=ttl)
+    held = b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
+    assert b"Plugh" in held
+    assert b"Xyzzyqk" not in held
+
+
+def test_values_live_as_long_as_the_store_says(tmp_path: Path, clock: FakeClock) -> None:
+    with Memory(tmp_path / "memory.db", user_id="ann", clock=clock) as memory:
+        store = MemwellStore(memory, default_ttl=5, clock=clock)
+        store.put(("a",), "k", {"v": 1})
+        store.put(("a",), "endless", {"v": 2}, ttl=None)
+        clock.advance(timedelta(minutes=5))
+        assert [item.key for item in store.search(("a",))] == ["endless"]
+        assert store.list_namespaces() == [("a",)]
 
 
 def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:

@@ -92,6 +92,20 @@ def test_all_memories_of_a_user_an_agent_or_a_run(memory: Memory) -> None:
     assert {row["run_id"] for row in found} <= {"tuesday"}
 
 
+def test_a_memory_is_of_every_run_that_supports_it(memory: Memory) -> None:
+    for run in ("monday", "tuesday"):
+        memory.add("I live in Lyon.", user_id="ann", run_id=run)
+    memory.add("I like tea.", user_id="ann", run_id="tuesday")
+    for run, words in (("monday", {"I live in Lyon."}), ("tuesday", {"I live in Lyon.", "I like tea."})):
+        rows = memory.get_all(user_id="ann", run_id=run)["results"]
+        assert {(row["memory"], row["run_id"]) for row in rows} == {(word, run) for word in words}
+    found = memory.search("Where do I live?", user_id="ann", run_id="tuesday", limit=1)["results"]
+    assert [(row["memory"], row["run_id"]) for row in found] == [("I live in Lyon.", "tuesday")]
+    assert memory.get_all(user_id="ann", run_id="friday") == {"results": []}
+    memory.delete_all(user_id="ann", run_id="tuesday")  # what monday supports too stays
+    assert [row["memory"] for row in memory.get_all(user_id="ann")["results"]] == ["I live in Lyon."]
+
+
 def test_update_and_delete(memory: Memory) -> None:
     (row,) = memory.add("I live in Lyon.", user_id="ann")["results"]
     assert memory.update(row["id"], "I live in Rome.") == {"message": "updated"}

@@ -308,6 +308,24 @@ def test_the_subject_is_the_person_of_the_statement(text: str, subject: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("text", "subject", "value"),
+    [
+        ("My nan says I live in Ghent.", "nan", None),
+        ("He heard I moved to Ghent.", "someone", None),
+        ("有人说我住在福州。", "user", None),
+        ("我舅舅说我住在福州。", "舅舅", None),
+        ("My nan says she lives in Ghent.", "nan", "Ghent"),
+        ("I heard Tomas lives in Ghent.", "Tomas", "Ghent"),
+        ("I told my nan that I live in Ghent.", "user", "Ghent"),
+        ("听人说过吗？我住在福州。", "user", "福州"),
+    ],
+)
+def test_what_others_claim_of_the_user_is_an_attribute_of_neither(text: str, subject: str, value: str | None) -> None:
+    proposal = extract(text).proposals[-1]
+    assert (proposal.subject, proposal.value) == (subject, value)
+
+
+@pytest.mark.parametrize(
     ("speaker", "formed_by"), [(Speaker.OBSERVED, FormedBy.OBSERVED), (Speaker.IMPORT, FormedBy.IMPORTED)]
 )
 def test_observed_and_imported_material_is_one_statement(speaker: Speaker, formed_by: FormedBy) -> None:

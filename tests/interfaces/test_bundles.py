@@ -72,8 +72,9 @@ def test_what_is_no_bundle_is_refused(server: Running, data: bytes, tmp_path: Pa
         client.plan_import(tmp_path / "bad.bundle")
     answer = httpx.post(f"{server.url}/v1/bundles/plan", content=b"x", headers={"Content-Type": "application/json"})
     assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_media_type")
-    answer = httpx.post(f"{server.url}/v1/bundles", content=b"x", headers=BYTES)
-    assert answer.status_code == 422
+    for query, code in (({}, "missing_argument"), ({"hash": "x", "usr": "a"}, "unknown_argument")):
+        answer = httpx.post(f"{server.url}/v1/bundles", content=b"x", headers=BYTES, params=query)
+        assert (answer.status_code, answer.json()["code"]) == (422, code)
 
 
 def test_a_key_takes_out_and_puts_in_what_it_reaches_alone(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import threading
@@ -15,7 +16,7 @@ import httpx
 import pytest
 
 from memwell import Memory
-from memwell.interfaces.usecases.table import USE_CASES
+from memwell.interfaces.usecases.table import FILE_CASES, USE_CASES
 from tests.interfaces.servers import Running, serving
 
 
@@ -125,7 +126,8 @@ def test_a_change_against_what_has_changed_is_refused(http: httpx.Client) -> Non
     refused = http.put(f"/v1/memories/{memory_id}", json=body, headers={"If-Match": tag})
     assert code(refused, 412) == "stale_revision"
     assert code(http.delete(f"/v1/memories/{memory_id}", headers={"If-Match": tag}), 412) == "stale_revision"
-    assert code(http.delete(f"/v1/memories/{memory_id}", headers={"If-Match": "x"}), 422) == "invalid_input"
+    for other in ("x", 'W/"1"', f'"{"9" * 5_000}"', '"٣"'.encode()):
+        assert code(http.delete(f"/v1/memories/{memory_id}", headers={"If-Match": other}), 422) == "invalid_input"
     tag = http.get(f"/v1/memories/{memory_id}").headers["etag"]
     assert http.put(f"/v1/memories/{memory_id}", json=body, headers={"If-Match": tag}).status_code == 200
     assert code(http.put(f"/v1/memories/{memory_id}", json=body), 409) == "not_current"
@@ -154,6 +156,13 @@ def test_a_change_against_what_has_changed_is_refused(http: httpx.Client) -> Non
 def test_unusable_bodies_get_a_stable_code(http: httpx.Client, body: bytes, status: int, expected: str) -> None:
     answer = http.post("/v1/memories/search", content=body, headers={"Content-Type": "application/json"})
     assert code(answer, status) == expected
+
+
+def test_the_argument_that_is_unusable_is_named(http: httpx.Client) -> None:
+    answer = http.post("/v1/memories/search", json={"query": 5, "user_id": "a"})
+    assert answer.json()["detail"].startswith("query is unusable")
+    answer = http.post("/v1/memories/search", json={"user_id": "a"})
+    assert answer.json()["detail"] == "query is missing"
 
 
 def test_what_is_not_there_or_not_meant_is_refused(http: httpx.Client) -> None:
@@ -215,11 +224,36 @@ def test_twenty_users_on_twenty_threads_see_their_own_alone(http: httpx.Client) 
 def test_a_thousand_searches_at_once_are_all_answered(http: httpx.Client) -> None:
     added(http, "I live in Lyon.", "busy")
 
-    def ask(_: int) -> int:
-        return http.post("/v1/memories/search", json={"query": "Where do I live?", "user_id": "busy"}).status_code
+    async def story() -> None:
+        async with httpx.AsyncClient(base_url=http.base_url, timeout=280, limits=httpx.Limits()) as client:
+            body = {"query": "Where do I live?", "user_id": "busy"}
+            calls = (client.post("/v1/memories/search", json=body) for _ in range(1_000))
+            answers = await asyncio.gather(*calls)
+        assert {(answer.status_code, answer.json()["memories"][0]["content"]) for answer in answers} == {
+            (200, "I live in Lyon.")
+        }
 
-    with ThreadPoolExecutor(100) as pool:
-        assert {*pool.map(ask, range(1_000))} == {200}
+    asyncio.run(story())
+    assert http.get("/health/ready").json() == {"status": "ok"}
+
+
+@pytest.mark.slow
+def test_a_connection_whose_head_never_ends_is_closed(server: Running, http: httpx.Client) -> None:
+    where = urlsplit(server.url)
+    with socket.create_connection((where.hostname or "", where.port or 0), timeout=1) as slow:
+        closed = False
+        for _ in range(120):  # a byte a second, for ever
+            try:
+                slow.sendall(b"G")
+                closed = slow.recv(1_000) == b""
+            except TimeoutError:
+                continue
+            except OSError:
+                closed = True
+            if closed:
+                break
+        assert closed
+    assert http.get("/health").json() == {"status": "ok"}
 
 
 def test_figures_and_logs_tell_of_requests_and_of_no_words(server: Running, http: httpx.Client) -> None:
@@ -229,6 +263,7 @@ def test_figures_and_logs_tell_of_requests_and_of_no_words(server: Running, http
     figures = http.get("/metrics").text
     assert 'memwell_requests_total{method="POST",route="/v1/memories",status="422"}' in figures
     assert "memwell_evidence" in figures
+    assert "memwell_oldest_job_seconds 0.0" in figures
     written = "".join(server.log)
     assert "Xyzzy" not in written + figures
     lines = [json.loads(line) for line in server.log if line.startswith("{")]
@@ -241,7 +276,7 @@ def test_the_description_names_every_use_case_with_examples(http: httpx.Client) 
         operation["operationId"]: operation for path in document["paths"].values() for operation in path.values()
     }
     assert {*USE_CASES} <= {*operations}
-    assert http.get("/v1/capabilities").json()["use_cases"].keys() == USE_CASES.keys()
+    assert http.get("/v1/capabilities").json()["use_cases"].keys() == {*USE_CASES, *FILE_CASES}
     fields = document["components"]["schemas"]["SearchArguments"]["properties"]
     assert fields["query"]["examples"]
     assert fields["as_of"]["description"].startswith("ask what held then")

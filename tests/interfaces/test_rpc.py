@@ -16,11 +16,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memwell import Memory
+from memwell.engine.ports import Embedder
 from memwell.interfaces.rpc.envelope import MAX_LINE_BYTES, Envelope
 from memwell.interfaces.rpc.replay import Replays
 from memwell.interfaces.rpc.session import Session
-from memwell.interfaces.usecases.table import USE_CASES
+from memwell.interfaces.usecases.table import FILE_CASES, USE_CASES
 from tests.interfaces.servers import environment
+
+
+@pytest.fixture
+def bob(tmp_path: Path, embedder: Embedder) -> Iterator[Memory]:
+    with Memory(tmp_path / "bob.db", user_id="bob", embedder=embedder) as opened:
+        yield opened
 
 
 @dataclass
@@ -60,7 +67,7 @@ def host(tmp_path: Path) -> Iterator[Host]:
 
 def test_a_host_in_another_language_adds_and_finds(host: Host) -> None:
     capabilities = host.send("capabilities")["result"]
-    assert capabilities["methods"].keys() == USE_CASES.keys()
+    assert capabilities["methods"].keys() == {*USE_CASES, *FILE_CASES}
     added = host.send("add", messages="我住在上海，喜欢喝绿茶。")
     assert added["ok"], added
     found = host.send("search", query="绿茶")
@@ -76,6 +83,30 @@ def test_a_host_in_another_language_adds_and_finds(host: Host) -> None:
     assert repeat["result"]["memory_ids"] == again["result"]["memory_ids"]
     assert "decisions" not in repeat["result"]
     assert host.send("add", "once", messages="I have three cats.")["error"]["code"] == "idempotency_conflict"
+
+
+def test_standard_output_holds_answers_alone_whatever_a_library_prints(tmp_path: Path) -> None:
+    program = (
+        "import os, sys, memwell.engine.recall as recall\n"
+        "inner = recall.Recall.search\n"
+        "def search(*a, **k):\n"
+        "    print('noise', flush=True); os.system('echo noise')\n"
+        "    return inner(*a, **k)\n"
+        "recall.Recall.search = search\n"
+        "from memwell.interfaces.cli import main\n"
+        "sys.exit(main(['rpc', '--user', 'ann']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**environment(tmp_path), "PYTHONIOENCODING": "cp1252"},
+        input='{"id": "绿茶", "method": "search", "params": {"query": "绿茶"}}\n'.encode(),
+        capture_output=True,
+        check=True,
+    )
+    (line,) = done.stdout.splitlines()
+    answer = json.loads(line)
+    assert (answer["id"], answer["ok"], answer["result"]["question"]) == ("绿茶", True, "绿茶")
+    assert done.stderr.count(b"noise") == 2
 
 
 @pytest.mark.parametrize(
@@ -100,7 +131,7 @@ def test_a_host_in_another_language_adds_and_finds(host: Host) -> None:
 )
 def test_unusable_lines_get_a_stable_code_and_the_next_is_answered(memory: Memory, line: bytes, code: str) -> None:
     answers = io.BytesIO()
-    Session(memory).run(io.BytesIO(line + b"\n\n" + b'{"id": "2", "method": "status"}\n'), answers)
+    Session(memory, "ann").run(io.BytesIO(line + b"\n\n" + b'{"id": "2", "method": "status"}\n'), answers)
     first, second = (json.loads(answer) for answer in answers.getvalue().splitlines())
     assert first["error"]["code"] == code
     assert second["ok"]
@@ -110,14 +141,14 @@ def test_unusable_lines_get_a_stable_code_and_the_next_is_answered(memory: Memor
 def test_a_line_that_is_too_long_is_passed_over(memory: Memory) -> None:
     answers = io.BytesIO()
     long = b'{"id": "1", "method": "add", "params": {"messages": "' + b"x" * 3 * MAX_LINE_BYTES + b'"}}\n'
-    Session(memory).run(io.BytesIO(long + b'{"id": "2", "method": "status"}\n'), answers)
+    Session(memory, "ann").run(io.BytesIO(long + b'{"id": "2", "method": "status"}\n'), answers)
     first, second = (json.loads(answer) for answer in answers.getvalue().splitlines())
     assert first["error"]["code"] == "line_too_long"
     assert second["ok"]
 
 
 def test_a_change_is_done_once_however_often_it_is_sent(memory: Memory) -> None:
-    session = Session(memory)
+    session = Session(memory, "ann")
     (memory_id,) = memory.add("I live in Lyon.").memory_ids
     request = {"id": "1", "method": "update", "params": {"memory_id": memory_id, "content": "I live in Rome."}}
     line = json.dumps(request).encode()
@@ -138,3 +169,36 @@ def test_the_cache_is_bounded_and_keeps_no_words(ids: list[str]) -> None:
             replays.keep(envelope, {"memory_ids": ["m"], "content": "words", "decisions": [{"content": "words"}]})
         assert replays.answer(envelope) == {"memory_ids": ["m"]}
     assert sum(replays.answer(Envelope(i, "add", {"messages": "words"})) is not None for i in "abcdef") <= 3
+
+
+def test_a_host_carries_a_bundle_from_one_session_to_another(memory: Memory, bob: Memory, tmp_path: Path) -> None:
+    """Files are named, and what is taken in becomes the user's of the session."""
+    file = str(tmp_path / "alice.bundle")
+
+    def ask(session: Session, request_id: str, method: str, **params: Any) -> Any:
+        answer = session.answer(json.dumps({"id": request_id, "method": method, "params": params}).encode())
+        return answer["result"] if answer["ok"] else answer["error"]["code"]
+
+    memory.add("I live in Lyon. 我喜欢喝绿茶。")
+    alice = Session(memory, "alice")
+    assert ask(alice, "1", "export_bundle", path=file)["bytes"] == Path(file).stat().st_size
+    session = Session(bob, "bob")
+    planned = ask(session, "1", "plan_import", path=file)
+    assert planned["scopes"][0]["scope"]["user_id"] == "bob"
+    assert len(bob.list()) == 0
+    assert ask(session, "2", "apply_import", path=file, hash="another") == "portable_plan_stale"
+    done = ask(session, "3", "apply_import", path=file, hash=planned["hash"])
+    assert done == {"counts": planned["counts"], "replayed": False}
+    assert ask(session, "3", "apply_import", path=file, hash=planned["hash"]) == done
+    assert ask(session, "1", "plan_import", path=file) == {name: planned[name] for name in ("hash", "counts")}
+    assert {record.content for record in bob.list()} == {record.content for record in memory.list()}
+    assert ask(session, "4", "plan_import", path=file, user_id="alice") == "unknown_argument"
+    assert ask(session, "5", "plan_import", path=str(tmp_path / "none")) == "invalid_input"
+    assert ask(session, "6", "plan_import") == "missing_argument"
+    for method in ("plan_import", "export_bundle"):
+        assert ask(session, f"nul {method}", method, path="a\0b") == "invalid_input"
+    (tmp_path / "torn").write_bytes(Path(file).read_bytes()[:-9])
+    assert ask(session, "7", "plan_import", path=str(tmp_path / "torn")).startswith("bundle_")
+    assert ask(session, "8", "export_bundle", path=memory.status().location) == "invalid_input"
+    memory.export_bundle(tmp_path / "all.bundle", whole_store=True, user_id=None)
+    assert ask(session, "9", "plan_import", path=str(tmp_path / "all.bundle")) == "bundle_of_store"

@@ -8,6 +8,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,11 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from memwell import Memory, MemwellError
+from memwell.domain.jobs import ATTEMPTS
 from memwell.interfaces.rest.app import build_app
 from memwell.interfaces.serving.keys import KeyFolder
 from memwell.interfaces.serving.logs import JsonLines
+from memwell.testing.doubles import FakeClock
 from memwell.testing.scripted import EMBEDDINGS, Reply, ScriptedServer
 from tests.interfaces.servers import environment
 
@@ -120,6 +123,37 @@ def test_jobs_and_calls_of_models_are_spans(
     assert {span.parent.span_id for span in calls if span.parent} <= {span.context.span_id for span in jobs}
     assert any(point.attributes["memwell.model"] == "embedder" for point in points(set_up[1], "memwell.model.tokens"))
     assert SECRET not in "".join(span.to_json() for span in finished)
+
+
+def test_gauges_of_the_queue(tmp_path: Path, set_up: tuple[InMemorySpanExporter, InMemoryMetricReader]) -> None:
+    """One figure for all stores of the process, and none of one that is closed."""
+
+    def gauges() -> dict[str, float]:
+        names = ("waiting", "failed", "oldest")
+        found = {name: points(set_up[1], f"memwell.jobs.{name}") for name in names}
+        return {name: point.value for name, (point,) in found.items()}
+
+    clock = FakeClock(datetime(2026, 1, 1, tzinfo=UTC))
+    with ScriptedServer() as endpoint, Memory(tmp_path / "other.db", user_id="bob", worker=False) as other:
+        embedding = {"model": "embedder", "base_url": endpoint.url, "dimensions": 32}
+        settings = {"embedding": embedding}
+        with Memory(tmp_path / "m.db", user_id="ann", settings=settings, clock=clock, worker=False) as memory:
+            assert gauges() == {"waiting": 0, "failed": 0, "oldest": 0}
+            memory.add("I live in Lyon.", wait=False)
+            clock.advance(timedelta(seconds=40))
+            memory.add("I like tea.", wait=False)
+            other.add("I like maps.", wait=False)
+            clock.advance(timedelta(seconds=2))
+            assert (gauges()["waiting"], gauges()["failed"]) == (3, 0)
+            assert gauges()["oldest"] == memory.status().to_dict()["oldest_job_seconds"] == 42
+            endpoint.script(EMBEDDINGS, *[Reply(status=400)] * 100)
+            for _ in range(ATTEMPTS):
+                memory.jobs.work()
+                clock.advance(timedelta(minutes=10))
+            assert (gauges()["waiting"], gauges()["failed"]) == (1, 2)
+            assert memory.status().to_dict()["oldest_job_seconds"] == 0
+        assert gauges()["failed"] == 0
+    assert not points(set_up[1], "memwell.jobs.waiting")
 
 
 def test_a_request_belongs_to_the_trace_of_who_made_it(memory: Memory, exporter: InMemorySpanExporter) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from memwell import AsyncMemory, Memory
 from memwell.client import AsyncClient, Client
-from memwell.interfaces.usecases.table import LOCAL, USE_CASES, UseCase
+from memwell.interfaces.usecases.table import FILE_CASES, LOCAL, USE_CASES, UseCase
 
 ON_MEMORY = {case.name for case in USE_CASES.values() if not case.of}
 
@@ -19,8 +19,8 @@ def public(kind: type) -> set[str]:
 
 
 def test_every_method_of_memory_is_a_use_case_or_says_why_not() -> None:
-    assert public(Memory) == {*ON_MEMORY, *LOCAL}
-    assert not {*USE_CASES} & {*LOCAL}
+    assert public(Memory) == {*ON_MEMORY, *FILE_CASES, *LOCAL}
+    assert not ({*USE_CASES} | {*FILE_CASES}) & {*LOCAL}
 
 
 def test_async_memory_has_the_same_methods() -> None:
@@ -29,8 +29,7 @@ def test_async_memory_has_the_same_methods() -> None:
 
 @pytest.mark.parametrize("kind", [Client, AsyncClient])
 def test_clients_have_every_use_case(kind: type) -> None:
-    files = {"export_bundle", "plan_import", "apply_import"}
-    assert public(kind) == {*ON_MEMORY, *files, "jobs", "close", "scoped"}
+    assert public(kind) == {*ON_MEMORY, *FILE_CASES, "jobs", "close", "scoped"}
 
 
 @pytest.mark.parametrize("kind", [Client, AsyncClient])
@@ -39,7 +38,7 @@ def test_clients_have_the_jobs_that_are_use_cases(kind: Any) -> None:
     assert {f"{name}_jobs" for name in public(type(jobs))} == {*USE_CASES} - ON_MEMORY
 
 
-@pytest.mark.parametrize("case", USE_CASES.values(), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*USE_CASES.values(), *FILE_CASES.values()], ids=lambda case: case.name)
 def test_every_use_case_says_what_it_does(case: UseCase) -> None:
     assert len(case.summary) > 20
     assert case.summary.endswith((".", "here"))  # a sentence

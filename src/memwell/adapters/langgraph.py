@@ -11,6 +11,7 @@ import asyncio
 import json
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from langgraph.store.base import (
@@ -24,6 +25,7 @@ from langgraph.store.base import (
     Result,
     SearchItem,
     SearchOp,
+    TTLConfig,
 )
 
 from memwell.builtin.system import SystemClock
@@ -55,22 +57,30 @@ class MemwellStore(BaseStore):
     too. A newer value erases the one before; ``delete`` erases. ``index=False`` keeps a value out of every search by
     words; a list of fields is taken as a wish, since the whole value is searched.
 
+    A value with a life time (``ttl``) is not read any more once that is over, and ``sweep_ttl`` erases it. It counts
+    from the put: an observation holds for the period that it came with, so that no read lengthens it.
+
     Args:
         memory: an open ``Memory`` or ``Client`` for the scope that holds the values.
         permissions: where values may go, as for ``Memory.observe``; by default they stay on this machine.
-        clock: gives the versions of values.
+        default_ttl: minutes that a value lives where its put does not say; without end where omitted.
+        clock: gives the versions of values, and tells when they are over.
 
     Raises:
         MemwellError: (from every method) what the use cases of Memwell raise.
     """
+
+    supports_ttl = True
 
     def __init__(
         self,
         memory: Memory | Client,
         *,
         permissions: Mapping[str, bool] | None = None,
+        default_ttl: float | None = None,
         clock: Clock | None = None,
     ) -> None:
+        self.ttl_config = TTLConfig(refresh_on_read=False, omit_expired=True, default_ttl=default_ttl)
         self._memory = memory
         self._permissions = permissions
         self._clock = clock or SystemClock()
@@ -92,10 +102,17 @@ class MemwellStore(BaseStore):
         """``batch`` in a thread."""
         return await asyncio.to_thread(self.batch, list(ops))
 
+    def sweep_ttl(self) -> int:
+        """Erase the values whose life time is over; returns how many."""
+        over = [record for record in self._every(_PREFIX) if self._is_over(record)]
+        for record in over:
+            self._erase(record)
+        return len(over)
+
     def _read(self, op: Op) -> Result:
         if isinstance(op, GetOp):
-            record = self._stored(op.namespace, op.key)
-            return None if record is None else Item(**_parts(record))
+            record = self._living(op.namespace, op.key)
+            return None if record is None else Item(**_parts(record, refresh=op.refresh_ttl))
         if isinstance(op, SearchOp):
             return self._search(op)
         if isinstance(op, ListNamespacesOp):
@@ -106,15 +123,20 @@ class MemwellStore(BaseStore):
         record = self._stored(op.namespace, op.key)
         if op.value is None:
             if record is not None:
-                self._memory.forget(self._memory.preview_forget(evidence=[record.id]).token)
+                self._erase(record)
             return
         content = json.dumps(op.value, ensure_ascii=False)
         while True:
             known = -1 if record is None else int(record.metadata[VERSION])
-            version = max(known + 1, int(self._clock.now().timestamp() * 1_000_000))
+            now = self._clock.now()
             try:
                 done = self._memory.observe(
-                    _source_key(op.namespace, op.key), content, version=version, permissions=self._permissions
+                    _source_key(op.namespace, op.key),
+                    content,
+                    version=max(known + 1, int(now.timestamp() * 1_000_000)),
+                    valid_from=None if op.ttl is None else now,
+                    valid_until=None if op.ttl is None else now + timedelta(minutes=op.ttl),
+                    permissions=self._permissions,
                 )
                 break
             except (EvidenceConflictError, StaleObservationError):  # another writer was faster: come after it
@@ -122,11 +144,24 @@ class MemwellStore(BaseStore):
         if op.index is False and done.memory_id is not None:
             self._memory.mute(done.memory_id)
 
+    def _erase(self, record: Evidence) -> None:
+        self._memory.forget(self._memory.preview_forget(evidence=[record.id]).token)
+
+    def _is_over(self, record: Evidence) -> bool:
+        return record.valid_until is not None and record.valid_until <= self._clock.now()
+
     def _stored(self, namespace: Namespace, key: str) -> Evidence | None:
         source_key = _source_key(namespace, key)
-        return next((found for found in self._all(source_key) if found.metadata[SOURCE_KEY] == source_key), None)
+        return next((found for found in self._every(source_key) if found.metadata[SOURCE_KEY] == source_key), None)
+
+    def _living(self, namespace: Namespace, key: str) -> Evidence | None:
+        record = self._stored(namespace, key)
+        return None if record is None or self._is_over(record) else record
 
     def _all(self, source_prefix: str) -> Iterator[Evidence]:
+        return (record for record in self._every(source_prefix) if not self._is_over(record))
+
+    def _every(self, source_prefix: str) -> Iterator[Evidence]:
         cursor = None
         while True:
             page = self._memory.evidence(source_prefix=source_prefix, limit=_PAGE, cursor=cursor)
@@ -140,7 +175,7 @@ class MemwellStore(BaseStore):
         scores = self._scores(op.query) if op.query else {}
         ranked = sorted(records, key=lambda record: -scores.get(record.id, -1.0))
         return [
-            SearchItem(**_parts(record), score=scores.get(record.id))
+            SearchItem(**_parts(record, refresh=op.refresh_ttl), score=scores.get(record.id))
             for record in ranked[op.offset : op.offset + op.limit]
         ]
 
@@ -177,7 +212,11 @@ def _value(record: Evidence) -> dict[str, Any]:
     return value
 
 
-def _parts(record: Evidence) -> dict[str, Any]:
+def _parts(record: Evidence, *, refresh: bool) -> dict[str, Any]:
+    if refresh and record.valid_until is not None:
+        raise InputError(
+            "refresh_ttl is True", remedy="leave it out, and put the value again", code="unsupported_argument"
+        )
     namespace, key = _place(record)
     moment = record.recorded_at
     return {

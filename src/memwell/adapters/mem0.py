@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from memwell.domain.decision import Action
 from memwell.domain.memory import MemoryRecord, State
@@ -22,8 +23,26 @@ if TYPE_CHECKING:
 
 _DEFAULT = "default"
 _PAGE = 1_000
+_MOST = 20  # results, where nobody says how many
 _IDS = ("user_id", "agent_id", "run_id")
 _REPLACED = (Action.OVERRIDE, Action.CORRECT, Action.NEGATE)
+
+
+class Which(TypedDict, total=False):
+    """What ``search`` and ``get_all`` take alike.
+
+    Attributes:
+        user_id, agent_id, run_id: whose memories, and of which conversation.
+        filters: the same three by name.
+        limit, top_k: how many at most, 20 by default; two names of one thing.
+    """
+
+    user_id: str | None
+    agent_id: str | None
+    run_id: str | None
+    filters: Mapping[str, Any] | None
+    limit: int | None
+    top_k: int
 
 
 class Memory:
@@ -74,54 +93,35 @@ class Memory:
         written = scoped.add(messages, session_id=run_id or _DEFAULT)
         return {"results": _events(scoped, written)}
 
-    def search(
-        self,
-        query: str,
-        *,
-        user_id: str | None = None,
-        agent_id: str | None = None,
-        run_id: str | None = None,
-        filters: Mapping[str, Any] | None = None,
-        limit: int | None = None,
-        top_k: int = 20,
-        threshold: float = 0.0,
-        **others: Any,
-    ) -> dict[str, Any]:
+    def search(self, query: str, *, threshold: float = 0.0, **which: Unpack[Which]) -> dict[str, Any]:
         """Find memories that answer ``query``, best first.
 
         Args:
-            filters: ``user_id``, ``agent_id`` and ``run_id``, which may also be given by themselves.
-            limit, top_k: how many at most; two names of one thing.
             threshold: the lowest score, 0 to 1. Scores of Memwell are its own and not those of mem0.
+            which: see ``Which``.
 
         Returns:
             ``{"results": [{"id", "memory", "hash", "metadata", "score", "created_at", "updated_at", …}, …]}``
         """
-        _refuse_others(others)
-        user, agent, run = _named(user_id, agent_id, run_id, filters)
-        scoped = self._scoped(user, agent, run)
-        most = top_k if limit is None else limit
-        found = scoped.search(query, limit=most if run is None else _PAGE, profile_limit=0, include_relations=False)
-        items = [item for item in found.memories if item.score >= threshold and _of_run(item.memory, run)]
-        return {"results": [{**_shape(scoped, item.memory), "score": item.score} for item in items[:most]]}
+        asked = _asked(which)
+        scoped = self._scoped(*asked.ids)
+        run = _Run(scoped, asked.run)
+        limit = asked.most if asked.run is None else _PAGE
+        found = scoped.search(query, limit=limit, profile_limit=0, include_relations=False)
+        rest = [item for item in found.memories if item.score >= threshold and run.supports(item.memory)]
+        rows = [{**_shape(scoped, item.memory, asked.run), "score": item.score} for item in rest[: asked.most]]
+        return {"results": rows}
 
-    def get_all(
-        self,
-        *,
-        user_id: str | None = None,
-        agent_id: str | None = None,
-        run_id: str | None = None,
-        filters: Mapping[str, Any] | None = None,
-        limit: int | None = None,
-        top_k: int = 20,
-        **others: Any,
-    ) -> dict[str, Any]:
-        """Current memories, newest first, shaped as those of ``search`` without a score."""
-        _refuse_others(others)
-        user, agent, run = _named(user_id, agent_id, run_id, filters)
-        scoped = self._scoped(user, agent, run)
-        records = _all(scoped, run, top_k if limit is None else limit)
-        return {"results": [_shape(scoped, record) for record in records]}
+    def get_all(self, **which: Unpack[Which]) -> dict[str, Any]:
+        """Current memories, newest first, shaped as those of ``search`` without a score.
+
+        Args:
+            which: see ``Which``.
+        """
+        asked = _asked(which)
+        scoped = self._scoped(*asked.ids)
+        records = islice(_all(scoped, _Run(scoped, asked.run)), asked.most)
+        return {"results": [_shape(scoped, record, asked.run) for record in records]}
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
         """The newest version of a memory; ``None`` where there is none, or it was deleted."""
@@ -154,10 +154,12 @@ class Memory:
     def delete_all(
         self, user_id: str | None = None, agent_id: str | None = None, run_id: str | None = None
     ) -> dict[str, str]:
-        """Put away all current memories of a user, an agent or a run."""
+        """Put away all current memories of a user, an agent or a run; none that another run supports too."""
         scoped = self._scoped(user_id, agent_id, run_id)
-        for record in _all(scoped, run_id, None):
-            scoped.delete(record.id)
+        run = _Run(scoped, run_id)
+        for record in [*_all(scoped, run)]:
+            if run.supports(record, alone=True):
+                scoped.delete(record.id)
         return {"message": "deleted"}
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
@@ -185,22 +187,39 @@ class Memory:
         return self._memory.scoped(user_id=user_id or _DEFAULT, agent_id=agent_id)
 
 
-def _named(
-    user_id: str | None, agent_id: str | None, run_id: str | None, filters: Mapping[str, Any] | None
-) -> tuple[str | None, str | None, str | None]:
-    given = dict(filters or {})
-    for name, value in zip(_IDS, (user_id, agent_id, run_id), strict=True):
+class _Asked(NamedTuple):
+    user: str | None
+    agent: str | None
+    run: str | None
+    most: int
+
+    @property
+    def ids(self) -> tuple[str | None, str | None, str | None]:
+        return self[:3]
+
+
+def _asked(which: Which) -> _Asked:
+    """Whose memories are asked for, and how many.
+
+    Raises:
+        InputError: something is named twice and not alike, or Memwell does not know it.
+    """
+    _refuse_others({name: value for name, value in which.items() if name not in Which.__annotations__})
+    given = dict(which.get("filters") or {})
+    for name in _IDS:
+        value = which.get(name)
         if value is not None and given.setdefault(name, value) != value:
             raise InputError(
                 f"{name} is {value!r}, and {given[name]!r} in filters", remedy=f"give one {name}", code="invalid_filter"
             )
-    user, agent, run = (given.get(name) for name in _IDS)
     unknown = [name for name in given if name not in _IDS]
     if unknown:
         raise InputError(
             f"filters has {unknown[0]!r}", remedy=f"filter by {', '.join(_IDS)} alone", code="unsupported_argument"
         )
-    return user, agent, run
+    user, agent, run = (given.get(name) for name in _IDS)
+    limit = which.get("limit")
+    return _Asked(user, agent, run, which.get("top_k", _MOST) if limit is None else limit)
 
 
 def _refuse_others(others: Mapping[str, Any]) -> None:
@@ -210,19 +229,42 @@ def _refuse_others(others: Mapping[str, Any]) -> None:
             raise InputError(f"{name} is not kept by Memwell", remedy=f"leave {name} out", code="unsupported_argument")
 
 
-def _of_run(record: MemoryRecord, run_id: str | None) -> bool:
-    return run_id is None or record.session_id == run_id
+class _Run:
+    """A conversation, and what was said in it; without an id, all of them."""
+
+    def __init__(self, memory: Engine | Client, run_id: str | None) -> None:
+        self._said = None if run_id is None else frozenset(_said(memory, run_id))
+
+    def supports(self, record: MemoryRecord, *, alone: bool = False) -> bool:
+        """Whether ``record`` rests on what was said in it.
+
+        Args:
+            alone: and on nothing else.
+        """
+        if self._said is None:
+            return True
+        sources = {source.evidence_id for source in record.sources}
+        return sources <= self._said if alone else not sources.isdisjoint(self._said)
 
 
-def _all(memory: Engine | Client, run_id: str | None, most: int | None) -> list[MemoryRecord]:
-    found: list[MemoryRecord] = []
+def _said(memory: Engine | Client, run_id: str) -> Iterator[str]:
+    """Ids of all that was said in a conversation."""
     cursor = None
-    while most is None or len(found) < most:
-        page = memory.list(limit=_PAGE, cursor=cursor)
-        found += [record for record in page if _of_run(record, run_id)]
+    while True:
+        page = memory.evidence(session_id=run_id, limit=_PAGE, cursor=cursor)
+        yield from (record.id for record in page)
         if (cursor := page.cursor) is None:
-            break
-    return found[:most]
+            return
+
+
+def _all(memory: Engine | Client, run: _Run) -> Iterator[MemoryRecord]:
+    """Current memories that a run supports, newest first."""
+    cursor = None
+    while True:
+        page = memory.list(limit=_PAGE, cursor=cursor)
+        yield from (record for record in page if run.supports(record))
+        if (cursor := page.cursor) is None:
+            return
 
 
 def _first(memory: Engine | Client, record: MemoryRecord) -> MemoryRecord:
@@ -230,9 +272,11 @@ def _first(memory: Engine | Client, record: MemoryRecord) -> MemoryRecord:
     return memory.history(record.id)[0] if links.supersedes or links.corrects else record
 
 
-def _shape(memory: Engine | Client, record: MemoryRecord) -> dict[str, Any]:
+def _shape(memory: Engine | Client, record: MemoryRecord, run_id: str | None = None) -> dict[str, Any]:
+    """mem0's row of a memory; its run is the one that was asked for, else the one in which it was said first."""
     first = _first(memory, record)
-    scope = {"user_id": record.scope.user_id, "agent_id": record.scope.agent_id, "run_id": record.session_id}
+    run = run_id or record.session_id
+    scope = {"user_id": record.scope.user_id, "agent_id": record.scope.agent_id, "run_id": run}
     return {
         "id": first.id,
         "memory": record.content,

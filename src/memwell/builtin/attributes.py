@@ -20,6 +20,7 @@ class Attribute:
     Attributes:
         single: one value at a time.
         value: as written.
+        lead: where the words begin that say whom it is told of.
         position: where the value (or else the wording) begins.
         start: where the wording with its value begins, after the words that say whom it is told of.
         end: where it ends.
@@ -30,6 +31,7 @@ class Attribute:
     kind: Kind
     single: bool
     group: str
+    lead: int
     position: int
     start: int
     end: int
@@ -53,7 +55,25 @@ def _attribute(rule: AttributeRule, folded: str, language: Language) -> Attribut
     end = match.end() if match.end() > match.end(group) else position + len(value)
     lead = compiled(language.subject["lead"]).match(folded, match.start())
     start = min(lead.end(), position) if lead else match.start()
-    return Attribute(rule.name, value, rule.kind, rule.single, rule.group, position, start, end)
+    return Attribute(rule.name, value, rule.kind, rule.single, rule.group, match.start(), position, start, end)
+
+
+def attributes_of_subject(folded: str, language: Language, of_speaker: bool) -> tuple[Attribute, ...]:
+    """The attributes in ``folded`` that its subject has; of what others claim of the speaker, none.
+
+    Args:
+        of_speaker: the statement is about the speaker.
+    """
+    claim = None if language.has("accepted", folded) else language.search("claim", folded)
+
+    def has(item: Attribute) -> bool:
+        claimed = claim is not None and claim.start() < item.lead
+        lead = folded[item.lead : item.start]
+        if compiled(language.subject["other"]).search(lead) or not compiled(language.subject["first"]).search(lead):
+            return True
+        return of_speaker and not claimed
+
+    return tuple(item for item in attributes_of(folded, language) if has(item))
 
 
 @lru_cache(maxsize=4096)

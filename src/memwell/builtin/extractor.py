@@ -9,7 +9,7 @@ from datetime import date
 from functools import partial
 
 from memwell.builtin import times
-from memwell.builtin.attributes import attributes_of, names_told, person_meant, subject_of
+from memwell.builtin.attributes import attributes_of, attributes_of_subject, names_told, person_meant, subject_of
 from memwell.builtin.language import Language, choose_language, compiled, load_languages
 from memwell.builtin.model.decide import DecisionModel, Description
 from memwell.builtin.statements import (
@@ -286,16 +286,16 @@ def _proposal(
     spans = reading.turn.sentences if unit == "sentence" else reading.turn.segments
     whole = Span(spans[chosen[0]].start, spans[chosen[-1]].end)
     language, folded = reading.language, reading.part(whole)
-    # A statement that something is over gives no value of its own.
-    attributes = () if language.has("ended", folded) else attributes_of(folded, language)
     hedged = language.has("hedge", folded)
     found = times.phrases(folded, language, reading.today)
     limited = None
     if not language.has("not_limit", folded):
         limited = times.limited_period(folded, language, found, reading.today)
     occurred_at, expression = (None, None) if limited else times.event_time(found)
-    negative = language.has("negation", folded) or language.has("ended", folded)
     subject = subject_of(reading.turn.evidence.content[whole.start : whole.end], language, reading.speaker, previous)
+    # A statement that something is over gives no value of its own.
+    is_over, of_speaker = language.has("ended", folded), subject == reading.speaker
+    attributes = () if is_over else attributes_of_subject(folded, language, of_speaker)
     attribute, value, kind = next(((a.name, a.value, a.kind) for a in attributes), (None, None, None))
     told = names_told(folded, language)
     if told is not None:
@@ -311,7 +311,7 @@ def _proposal(
         subject=subject if lead is None else reading.speaker,
         attribute=attribute,
         value=value,
-        polarity=Polarity.NEGATIVE if negative else Polarity.POSITIVE,
+        polarity=Polarity.NEGATIVE if is_over or language.has("negation", folded) else Polarity.POSITIVE,
         hedged=hedged,
         confidence=_HEDGED_CONFIDENCE if hedged else _PLAIN_CONFIDENCE if attributes else _UNKNOWN_CONFIDENCE,
         occurred_at=occurred_at,

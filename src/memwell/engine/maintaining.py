@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from memwell.domain.evidence import Target
+from memwell.domain.jobs import JobState
 from memwell.domain.plan import Plan, Unit
 from memwell.domain.scope import Scope
 from memwell.engine.calls import target_of
 from memwell.engine.indexing import Indexable, embed, index_operation, indexable_evidence, indexable_memory
 from memwell.engine.ports import Clock, Embedder, Ids, Store
 from memwell.engine.results import Status
+from memwell.telemetry import Queued
 
 _BATCH = 64
 
@@ -33,12 +35,21 @@ class Maintaining:
         """Figures of the whole store."""
         with self.store.view() as view:
             figures = dict(view.stats())
+        backlog = self.store.queue.backlog()
+        figures["jobs"] = dict(backlog.counts)
+        figures["oldest_job_seconds"] = round(backlog.waits_for(self.clock.now()))
         figures["calls"] = self.store.spending.totals()
         done = figures["models"].get(self.embedder.model, {"memories": 0, "evidence": 0})
         stays = figures["staying"] if target_of(self.embedder) is not Target.LOCAL else 0
         records = figures["indexable"] - stays
         indexed = (done["memories"] + done["evidence"]) / records if records else 1.0
         return Status(self.location, self.embedder.model, self.extractor, self.judge, indexed, figures)
+
+    def queued(self) -> Queued:
+        """How full the queue of jobs is."""
+        backlog = self.store.queue.backlog()
+        failed = backlog.counts.get(JobState.DEAD, 0)
+        return Queued(sum(backlog.counts.values()) - failed, failed, backlog.waits_for(self.clock.now()))
 
     def check(self) -> list[str]:
         """Problems found by a whole check; empty when sound."""

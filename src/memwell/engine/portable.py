@@ -65,6 +65,19 @@ class ImportPlan:
         """What a reader should know, in words."""
         return (*self.notes, *(warning for part in self.scopes for warning in part.warnings))
 
+    def check_confirmed(self, confirmed: str) -> None:
+        """Refuse to be done where another plan was confirmed; one that does nothing was done, and its answer got lost.
+
+        Args:
+            confirmed: hash of a plan that was shown.
+
+        Raises:
+            StaleImportError: it is the hash of another plan.
+        """
+        changes = any(self.counts[what] for what in ("added", "forgotten", "tombstones", "receipts"))
+        if confirmed != self.hash and (changes or any(part.warnings for part in self.scopes)):
+            raise StaleImportError("that is the hash of another plan", remedy="look at the plan and give its hash")
+
     def to_dict(self) -> dict[str, Any]:
         parts = [{"bundle": part.bundle.id, "scope": part.bundle.scope.to_dict()} for part in self.scopes]
         return {"scopes": parts, "hash": self.hash, "counts": dict(self.counts), "warnings": list(self.warnings)}

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from memwell.domain.jobs import Job, JobState
 from memwell.engine.calls import Notes
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """Jobs that are not done.
+
+    Attributes:
+        counts: how many there are in each state.
+        oldest: when the oldest of those was made that are not dead either.
+    """
+
+    counts: Mapping[str, int]
+    oldest: datetime | None
+
+    def waits_for(self, now: datetime) -> float:
+        """Seconds since the oldest was made; 0 where none waits."""
+        return 0.0 if self.oldest is None else max(0.0, (now - self.oldest).total_seconds())
 
 
 class Queue(Protocol):
@@ -48,6 +66,9 @@ class Queue(Protocol):
 
     def job(self, job_id: str) -> Job | None:
         """The job of that id, if there is one."""
+
+    def backlog(self) -> Backlog:
+        """What is not done."""
 
     def next_due(self) -> datetime | None:
         """When the next waiting job is due."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memwell.errors import ConfigurationError, InputError
+from memwell.interfaces.cli.loading import loading
 from memwell.interfaces.python.times import local_time
 
 if TYPE_CHECKING:
@@ -47,10 +48,8 @@ def opened(store: Path | None, user: str | None = None, *, worker: bool = False)
         worker: form in this process what is to be formed later. A command ends at once, and leaves it to
             `memwell worker`; a server does it itself.
     """
-    from memwell.interfaces.python.memory import (
-        Memory,  # late: it brings numpy and the embedder, which --help has no use for
-    )
-
+    with loading():  # late: it brings numpy and the embedder, which --help has no use for
+        from memwell.interfaces.python.memory import Memory
     return Memory(store, user_id=None if user is None else owner_of(user), worker=worker)
 
 

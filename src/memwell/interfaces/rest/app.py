@@ -26,7 +26,7 @@ from memwell.interfaces.serving.keys import KeyFolder
 from memwell.interfaces.serving.metrics import Metrics
 from memwell.interfaces.serving.problems import BUNDLE_TYPE, Json, internal, problem
 from memwell.interfaces.usecases.arguments import unusable
-from memwell.interfaces.usecases.table import USE_CASES
+from memwell.interfaces.usecases.table import FILE_CASES, USE_CASES
 from memwell.interfaces.usecases.wire import result_schema
 
 THREADS = 16  # calls carried out at one moment; others wait their turn
@@ -104,7 +104,8 @@ def _add_health(app: FastAPI, memory: Memory, metrics: Metrics) -> None:
     @app.get("/v1/capabilities", operation_id="capabilities", response_class=Json, responses=PROBLEM_RESPONSES)
     async def capabilities() -> Response:
         """What this server can do, and which right each takes."""
-        return Json({"version": __version__, "use_cases": {case.name: case.right for case in USE_CASES.values()}})
+        cases = (*USE_CASES.values(), *FILE_CASES.values())
+        return Json({"version": __version__, "use_cases": {case.name: case.right for case in cases}})
 
     @app.get("/metrics", operation_id="metrics", responses=PROBLEM_RESPONSES, include_in_schema=False)
     def figures() -> Response:
@@ -119,7 +120,8 @@ def _add_handlers(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def unreadable(request: Request, error: RequestValidationError) -> Response:
         case = USE_CASES.get(request.scope["route"].operation_id)
-        return problem(unusable(error.errors(), case))
+        # The first part of a place says where in the request it is, which an argument may be called too.
+        return problem(unusable([{**fault, "loc": fault["loc"][1:]} for fault in error.errors()], case))
 
     @app.exception_handler(HTTPException)
     async def unknown(request: Request, error: HTTPException) -> Response:

@@ -13,7 +13,19 @@ from memwell.interfaces.rpc.envelope import Envelope
 
 # What is kept of an answer: ids, states and numbers, nothing that anybody said.
 _KEPT = frozenset(
-    {"id", "evidence_ids", "memory_ids", "status", "scene", "request_id", "state", "revision", "replayed"}
+    {
+        "id",
+        "evidence_ids",
+        "memory_ids",
+        "status",
+        "scene",
+        "request_id",
+        "state",
+        "revision",
+        "replayed",
+        "hash",
+        "counts",
+    }
 )
 
 

@@ -21,11 +21,12 @@ from memwell.interfaces.rpc.envelope import (
 from memwell.interfaces.rpc.replay import Replays
 from memwell.interfaces.serving.logs import NAME
 from memwell.interfaces.usecases.arguments import SCOPE, arguments_model, checked_arguments
-from memwell.interfaces.usecases.table import USE_CASES, Right
+from memwell.interfaces.usecases.table import FILE_CASES, USE_CASES, Right
 from memwell.interfaces.usecases.wire import to_wire
 
 LOG = logging.getLogger(NAME)
 PROTOCOL = 1
+_CASES = {**USE_CASES, **FILE_CASES}
 _INTERNAL = {
     "code": "internal",
     "message": "Memwell failed",
@@ -38,10 +39,14 @@ class Session:
 
     Changes are remembered by request id: the same request again is answered from what was kept, without its words,
     and nothing is done twice.
+
+    Args:
+        user: of that scope; a bundle that is taken in becomes theirs.
     """
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, user: str) -> None:
         self._memory = memory
+        self._user = user
         self._replays = Replays()
 
     def run(self, requests: BinaryIO, answers: BinaryIO) -> None:
@@ -69,7 +74,7 @@ class Session:
     def _carried_out(self, envelope: Envelope) -> Mapping[str, Any]:
         if envelope.method == "capabilities":
             return done(envelope.id, _capabilities(), replayed=False)
-        case = USE_CASES.get(envelope.method)
+        case = _CASES.get(envelope.method)
         if case is None:
             raise InputError(
                 f"there is no method {envelope.method[:40]!r}",
@@ -83,6 +88,8 @@ class Session:
             if name in envelope.params:
                 raise InputError(f"{name} is set for the whole session", remedy="leave it out", code="unknown_argument")
         arguments = checked_arguments(case, envelope.params)
+        if case.name in FILE_CASES:
+            arguments["user_id"] = self._user
         result = to_wire(case, case.carry_out(self._memory, arguments))
         if changes:
             self._replays.keep(envelope, result)
@@ -100,6 +107,6 @@ def _capabilities() -> dict[str, Any]:
                 "summary": case.summary,
                 "params": arguments_model(case).model_json_schema(),
             }
-            for case in USE_CASES.values()
+            for case in _CASES.values()
         },
     }

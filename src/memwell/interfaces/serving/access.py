@@ -25,13 +25,9 @@ def admitted(key: Key | None, case: UseCase, arguments: Mapping[str, Any]) -> di
     """
     if key is None:
         return dict(arguments)
-    if case.right not in key.rights:
-        raise AccessError(
-            f"the API key has no right to {case.right}", remedy=f"use a key with {case.right}", code="no_right"
-        )
+    _check_right(key, case)
     if case.whole_store:
-        if key.apps or key.users:
-            raise _outside("the store as a whole")
+        admitted_to_all(key, case)
         return dict(arguments)
     app = arguments.get("app_id") or (key.apps[0] if len(key.apps) == 1 else DEFAULT_PART)
     if key.apps and app not in key.apps:
@@ -42,6 +38,25 @@ def admitted(key: Key | None, case: UseCase, arguments: Mapping[str, Any]) -> di
     if key.users and user not in key.users:
         raise _outside("this user")
     return {**arguments, "app_id": app, "user_id": user}
+
+
+def admitted_to_all(key: Key | None, case: UseCase) -> None:
+    """Refuse a key that has not the right of ``case``, or reaches only a part of the store.
+
+    Raises:
+        AccessError: see ``admitted``.
+    """
+    if key is not None:
+        _check_right(key, case)
+        if key.apps or key.users:
+            raise _outside("the store as a whole")
+
+
+def _check_right(key: Key, case: UseCase) -> None:
+    if case.right not in key.rights:
+        raise AccessError(
+            f"the API key has no right to {case.right}", remedy=f"use a key with {case.right}", code="no_right"
+        )
 
 
 def _outside(what: str) -> AccessError:

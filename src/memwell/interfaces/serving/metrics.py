@@ -59,6 +59,8 @@ class _StoreFigures(Collector):
             if job_state is not JobState.DONE:
                 jobs.add_metric([job_state], figures["jobs"].get(job_state, 0))
         yield jobs
+        age = figures["oldest_job_seconds"]
+        yield GaugeMetricFamily("memwell_oldest_job_seconds", "Age of the oldest job that waits.", value=age)
         yield from _spending(figures["calls"])
         for name in ("scopes", "evidence", "unformed", "bytes"):
             yield GaugeMetricFamily(f"memwell_{name}", f"{name.capitalize()} in the store.", value=figures[name])

@@ -46,6 +46,7 @@ Identifier = Annotated[str, Field(json_schema_extra={"minLength": 1, "maxLength"
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 
+_DESCRIBED = "see the interface's description"
 # Parts of a fault's place that name one of several allowed types instead of a field.
 _CHOICES = ("str", "int", "dict", "Message")
 
@@ -136,19 +137,24 @@ def zoned(case: UseCase, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unusable(faults: Sequence[Mapping[str, Any]], case: UseCase | None = None) -> InputError:
-    """pydantic's ``faults`` as one error. It repeats no value, which may be somebody's words."""
+    """pydantic's ``faults`` as one error. It repeats no value, which may be somebody's words.
+
+    Args:
+        faults: each with its place within the arguments.
+    """
     # An argument too many tells most; within a choice of types it is the deepest fault.
     fault = min(faults, key=lambda fault: (fault["type"] != "extra_forbidden", -len(fault["loc"])))
-    place = [str(part) for part in fault["loc"] if part not in ("body", "query", "path")]
+    place = [str(part) for part in fault["loc"]]
     where = place[0] if place else "the input"
     known = [] if case is None else [*arguments_model(case).model_fields]
     if fault["type"] == "extra_forbidden":
         closest = difflib.get_close_matches(where, known, n=1)
-        remedy = f"did you mean {closest[0]!r}?" if closest else f"it takes {', '.join(known) or 'nothing'}"
+        taken = _DESCRIBED if case is None else f"it takes {', '.join(known) or 'nothing'}"
+        remedy = f"did you mean {closest[0]!r}?" if closest else taken
         return InputError(f"unknown argument {where[:40]!r}", remedy=remedy, code="unknown_argument")
     if fault["type"] == "missing" and len(place) <= 1:
         return InputError(f"{where} is missing", remedy=f"give {where}", code="missing_argument")
     if fault["type"] == "json_invalid":
         return InputError("the body is no JSON", remedy="send one JSON object", code="malformed_json")
     within = ".".join(part for part in place if part not in _CHOICES and (part.isidentifier() or part.isdigit()))
-    return InputError(f"{within or where} is unusable: {fault['msg']}", remedy="see the interface's description")
+    return InputError(f"{within or where} is unusable: {fault['msg']}", remedy=_DESCRIBED)

@@ -13,6 +13,14 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from memwell.interfaces.python.jobs import Jobs
 from memwell.interfaces.python.memory import Memory
+from memwell.interfaces.usecases.files import Files
+
+# What a use case is a method of, and how it is had from a memory.
+_HOLDERS: Mapping[str, tuple[type, Callable[[Memory], Any]]] = {
+    "": (Memory, lambda memory: memory),
+    "jobs": (Jobs, lambda memory: memory.jobs),
+    "files": (Files, Files),
+}
 
 
 class Right(StrEnum):
@@ -49,6 +57,7 @@ class UseCase:
     Attributes:
         name: the method of ``Memory``, or of what ``of`` says.
         of: ``"jobs"`` for what ``Memory.jobs`` does; its name is that method's with ``_jobs`` behind it.
+            ``"files"`` for what ``Files`` does.
         right: what an API key must hold for it.
         route: HTTP method and path; a path parameter is named as the argument it stands for.
         returns: name under which a result that is no record of its own stands in an answer.
@@ -62,14 +71,15 @@ class UseCase:
 
     @property
     def method(self) -> Callable[..., Any]:
-        """The method of ``Memory`` or of its jobs."""
-        kind = Jobs if self.of == "jobs" else Memory
+        """The method of ``Memory`` or of what ``of`` says."""
+        kind, _ = _HOLDERS[self.of]
         method: Callable[..., Any] = getattr(kind, self.name.removesuffix(f"_{self.of}"))
         return method
 
     def carry_out(self, memory: Memory, arguments: Mapping[str, Any]) -> Any:
         """Call the method on ``memory``."""
-        return self.method(memory.jobs if self.of == "jobs" else memory, **arguments)
+        _, held = _HOLDERS[self.of]
+        return self.method(held(memory), **arguments)
 
     @cached_property
     def arguments(self) -> Mapping[str, Argument]:
@@ -139,15 +149,23 @@ USE_CASES: Mapping[str, UseCase] = {
     )
 }
 
+# Use cases about a file. A caller on this machine names it (RPC, commands); over HTTP its bytes are sent, which takes
+# routes of their own. Models are offered none: what they read must not choose files of this machine.
+FILE_CASES: Mapping[str, UseCase] = {
+    case.name: case
+    for case in (
+        UseCase("export_bundle", Right.GOVERN, "GET /v1/bundles", returns="bytes", of="files"),
+        UseCase("plan_import", Right.GOVERN, "POST /v1/bundles/plan", of="files"),
+        UseCase("apply_import", Right.GOVERN, "POST /v1/bundles", of="files"),
+    )
+}
+
 # What ``Memory`` offers to the process that holds it alone, and why.
 LOCAL: Mapping[str, str] = {
     "close": "ends the process's own hold on the file",
     "jobs": "`list_jobs` and `retry_jobs` are its use cases; a server carries jobs out itself",
     "warm": "loads models into this process",
     "try_endpoints": "`memwell doctor` asks where the endpoints are set up",
-    "export_bundle": "gives a file, for which HTTP has a route of its own",
-    "plan_import": "takes a file, for which HTTP has a route of its own",
-    "apply_import": "takes a file, for which HTTP has a route of its own",
     "scoped": "the scope is part of every call from outside",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -12,6 +13,7 @@ from memwell.domain import jobs as rules
 from memwell.domain.jobs import Job, JobState
 from memwell.engine.calls import Notes, PassingNotes
 from memwell.engine.ports import Clock
+from memwell.engine.queue import Backlog
 
 T = TypeVar("T")
 Jobs = dict[str, Job]
@@ -102,6 +104,11 @@ class MemoryQueue:
 
     def job(self, job_id: str) -> Job | None:
         return self._read().get(job_id)
+
+    def backlog(self) -> Backlog:
+        jobs = [job for job in self._read().values() if job.state is not JobState.DONE]
+        oldest = min((job.created_at for job in jobs if job.state is not JobState.DEAD), default=None)
+        return Backlog(Counter(job.state.value for job in jobs), oldest)
 
     def next_due(self) -> datetime | None:
         return min((job.due_at for job in self._read().values() if job.state is JobState.WAITING), default=None)

@@ -196,7 +196,6 @@ class MemoryView:
             "schema": 0,
             "cleanup": "complete",
             "staying": sum(len(self._staying(unit)) for unit in Unit),
-            "jobs": dict(Counter(job.state.value for job in rows.jobs.values() if job.state is not JobState.DONE)),
             "models": models,
         }
 

@@ -20,8 +20,8 @@ SELECT DISTINCT e.no FROM jobs j, json_each(j.evidence) x JOIN evidence e ON e.i
 WHERE j.scope = ? AND j.state <> 'done' AND NOT EXISTS (SELECT 1 FROM formed f WHERE f.evidence = e.no)
 ORDER BY e.no DESC LIMIT ?
 
--- name: count_jobs
-SELECT state, count(*) FROM jobs WHERE state <> 'done' GROUP BY state
+-- name: backlog
+SELECT state, count(*), min(created_at) FROM jobs WHERE state <> 'done' GROUP BY state
 
 -- name: forget_jobs
 DELETE FROM jobs WHERE no IN (SELECT no FROM jobs WHERE state = 'done' AND created_at <= ? LIMIT ?)

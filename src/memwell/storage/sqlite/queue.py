@@ -16,6 +16,7 @@ from memwell.domain.jobs import Job, JobState
 from memwell.domain.scope import Scope
 from memwell.engine.calls import Notes
 from memwell.engine.ports import Clock
+from memwell.engine.queue import Backlog
 from memwell.storage.sqlite.connection import Connections
 from memwell.storage.sqlite.rows import id_list
 from memwell.storage.sqlite.statements import statement
@@ -156,6 +157,12 @@ class SqliteQueue:
     def job(self, job_id: str) -> Job | None:
         with self._connections.read() as connection:
             return named_jobs(connection, [job_id]).get(job_id)
+
+    def backlog(self) -> Backlog:
+        with self._connections.read() as connection:
+            rows = connection.execute(statement("backlog")).fetchall()
+        oldest = min((made for state, _, made in rows if state != JobState.DEAD), default=None)
+        return Backlog({state: count for state, count, _ in rows}, None if oldest is None else from_micros(oldest))
 
     def next_due(self) -> datetime | None:
         with self._connections.read() as connection:

@@ -192,7 +192,6 @@ class SqliteView:
             "schema": number("schema"),
             "cleanup": "pending" if number("cleanup_due") else "complete",
             "staying": number("count_staying"),
-            "jobs": dict(self._connection.execute(statement("count_jobs"))),
             "models": {
                 name: {"dimensions": dimensions, "memories": memories, "evidence": evidence}
                 for name, dimensions, memories, evidence in models

@@ -13,6 +13,7 @@ from memwell.domain.plan import AddEvidence, AddJob, EraseEvidence, FinishJob, M
 from memwell.domain.scope import Scope
 from memwell.engine.calls import Call
 from memwell.engine.ports import Store
+from memwell.engine.queue import Backlog
 from memwell.errors import BudgetError, LeaseLostError
 from memwell.testing.conformance.cases import StoreCases
 from memwell.testing.doubles import ALICE, BOB, START, FakeClock, make_evidence, make_plan
@@ -53,8 +54,11 @@ def state(store: Store, key: str) -> JobState:
 
 class JobCases(StoreCases):
     def test_a_job_is_stored_with_its_evidence_claimed_and_finished_once(self, store: Store) -> None:
+        assert store.queue.backlog() == Backlog({}, None)
         leave(store, "a")
+        assert store.queue.backlog() == Backlog({"waiting": 1}, START)
         job = claim(store)
+        assert store.queue.backlog() == Backlog({"claimed": 1}, START)
         assert (job.id, job.evidence_ids, job.attempts, job.owner) == ("job_a", ("ev_a",), 1, "me")
         assert store.queue.claim("other") is None
         finish(store, job)
@@ -105,8 +109,8 @@ class JobCases(StoreCases):
         assert waits == [5, 30, 300]
         (dead,) = store.queue.jobs([JobState.DEAD], 10)
         assert (dead.error, dead.attempts) == ("endpoint_busy", ATTEMPTS)
+        assert store.queue.backlog() == Backlog({"dead": 1}, None)
         with store.view() as view:
-            assert view.stats()["jobs"] == {"dead": 1}
             assert [record.id for record in view.pending(ALICE, 5)] == ["ev_a"]
 
     def test_a_final_failure_is_dead_at_once_and_may_be_retried(self, store: Store) -> None:

@@ -56,7 +56,6 @@ class ReadingCases(StoreCases):
             "schema",
             "cleanup",
             "staying",
-            "jobs",
             "models",
         }
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from memwell.errors import InputError, StaleImportError
+from memwell.errors import InputError
 from memwell.interfaces.cli.options import Json, StorePath, User, opened, owner_of
 from memwell.interfaces.cli.output import print_fields, print_json, print_text, progress, say
 
@@ -48,10 +48,9 @@ def restore(
     """Show what taking in a bundle would do; do it with --yes HASH."""
     with opened(store) as memory:
         plan = memory.plan_import(file, user_id=user)
-        if yes is not None and yes != plan.hash:
-            raise StaleImportError("--yes names another plan", remedy="look at the plan and give its hash")
         done = None
         if yes is not None:
+            plan.check_confirmed(yes)
             with progress("restore") as advance:
                 done = memory.apply_import(plan, progress=advance)
     if as_json:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from memwell.errors import ConfigurationError, InputError
+from memwell.interfaces.cli.loading import loading
 from memwell.interfaces.cli.options import Json, StorePath, User, needs_extra, opened, owner_of
 from memwell.interfaces.cli.output import local, print_json, print_table, print_text, say
 
@@ -45,9 +46,10 @@ def serve(
 ) -> None:
     """Serve the store over HTTP until stopped."""
     needs_extra("server", "fastapi", "uvicorn", "prometheus_client")
-    from memwell.interfaces.rest.app import build_app
-    from memwell.interfaces.serving.guard import Limits
-    from memwell.interfaces.serving.listen import check_exposure, listen
+    with loading():
+        from memwell.interfaces.rest.app import build_app
+        from memwell.interfaces.serving.guard import Limits
+        from memwell.interfaces.serving.listen import check_exposure, listen
 
     tls = _tls(tls_cert, tls_key)
     keys = key_folder(store)
@@ -72,9 +74,10 @@ def mcp(
 ) -> None:
     """Serve one user's memory to models over MCP."""
     needs_extra("mcp", "mcp", "uvicorn")
-    import asyncio
+    with loading():
+        import asyncio
 
-    from memwell.interfaces.mcp.server import McpServer, serve_stdio
+        from memwell.interfaces.mcp.server import McpServer, serve_stdio
 
     tls = _tls(tls_cert, tls_key)
     owner = owner_of(user)
@@ -90,19 +93,21 @@ def mcp(
     check_exposure(host, keys, tls=tls is not None, plain_http=plain_http)
     with opened(store, owner, worker=True) as memory:
         own = McpServer(lambda: memory, scope)
+        own.open()
         listen(http_app(own, keys, host), host, port, _announce, tls=tls)
 
 
 def rpc(log_level: LogLevel = "warning", user: User = None, store: StorePath = None) -> None:
     """Serve one user's memory to a host by lines of JSON."""
     needs_extra("rpc", "pydantic")
-    from memwell.interfaces.rpc.session import Session
+    with loading():
+        from memwell.interfaces.rpc.session import Session
 
     owner = owner_of(user)
     _log(log_level)
     with protocol_output() as answers, opened(store, owner, worker=True) as memory:
         memory.warm()
-        Session(memory).run(sys.stdin.buffer, answers)
+        Session(memory, owner).run(sys.stdin.buffer, answers)
 
 
 @contextmanager
