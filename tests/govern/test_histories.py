@@ -44,6 +44,7 @@ ACTS = {
     "forget": 4,
     "send": 4,
 }
+SEVERAL = ("say again", "forget said")
 STEPS = 40
 TOKENS = 5
 CRASHES = 0.2  # share of the steps
@@ -137,8 +138,6 @@ def act(what: str, life: Life, other: Life, token: str, position: int) -> None:
     if what == "tell":
         message = {"role": "user", "content": said(token, 0), "id": f"m{life.number}{token}", "at": START}
         engine.remember.add(ALICE, [message], session_id="s")
-    elif what in ("say again", "forget said"):
-        one_of_several(what, life, other, token, position)
     elif what == "deliver":
         with engine.store.view() as view:
             quotes = [one.quote for one in waiting_corrections(view, ALICE) if one.reason == AWAITING_MESSAGE]
@@ -198,7 +197,7 @@ def test_histories_of_everything(tmp_path: Path, seed: int) -> None:
         before, touched, key = life.alive(), life.family(token), life.current(token)
         target = other if what == "send" else life
         with target.crashing(crash), suppress(ErasedSourceError, NotCurrentError, BundleError):
-            act(what, life, other, token, position)
+            (one_of_several if what in SEVERAL else act)(what, life, other, token, position)
         if what == "forget" and touched:
             left = life.family(token)
             untouched = all(touched[other] == record for other, record in left.items())

@@ -18,6 +18,7 @@ from memwell.domain.scope import Scope
 from memwell.domain.segments import sentences
 from memwell.domain.text import fold, terms
 from memwell.domain.tombstone import united
+from memwell.engine.people import Ties, with_role
 from memwell.engine.ports import View
 from memwell.engine.support import Support, supports
 from memwell.engine.traces import Traces
@@ -56,8 +57,11 @@ class Doomed:
     supported: dict[str, Support] = field(default_factory=dict)
 
 
-def cascade(view: View, scope: Scope, selection: Selection) -> Doomed:
+def cascade(view: View, scope: Scope, selection: Selection, ties: Ties = lambda text: ()) -> Doomed:
     """Everything that goes with ``selection``.
+
+    Args:
+        ties: roles and names that a statement tells of ("Ann is my sister"), for a person named by role.
 
     Raises:
         InputError: replies depend on it in more steps, or more at a step, than are followed (``dependency_limit``).
@@ -65,7 +69,8 @@ def cascade(view: View, scope: Scope, selection: Selection) -> Doomed:
     worker = _Cascade(view, view.traces(scope))
     worker.begin(selection)
     if selection.person is not None:
-        worker.begin_with(selection.person, people_of(view.aliases(scope)))
+        people = people_of(view.aliases(scope))
+        worker.begin_with(selection.person, with_role(people, view, scope, selection.person, ties))
     while worker.step():
         pass
     return worker.doomed()
