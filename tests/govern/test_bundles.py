@@ -395,3 +395,36 @@ def test_what_was_made_elsewhere_of_something_erased_here_stays_out(stores: Stor
     data = b"".join(path.read_bytes() for path in stores.folder.iterdir() if path.name == "one")
     assert not any(word in data for word in (b"Quibdo", b"A flight", b"Wexford", b"Lyon"))
     assert one.check() == []
+
+
+def forged(packed: bytes, change: Any) -> bytes:
+    """The bundle with ``change`` made to each of its memories, and a header that fits."""
+    lines = [json.loads(line) for line in gzip.decompress(packed).splitlines()]
+    for line in lines:
+        if line.get("type") == "memory":
+            change(line)
+    content = b"".join(json.dumps(line, sort_keys=True, separators=(",", ":")).encode() + b"\n" for line in lines[1:])
+    head = {**lines[0], "sha256": hashlib.sha256(content).hexdigest()}
+    return gzip.compress(json.dumps(head).encode() + b"\n" + content)
+
+
+def test_a_memory_that_its_messages_do_not_say_is_named_in_the_plan(packed: bytes, stores: Stores) -> None:
+    two = stores.open("two")
+    assert not any("such as" in warning for warning in two.plan_import(_written(stores, packed)).warnings)
+    other = forged(packed, lambda line: line.update(content="I owe Mallory a fortune."))
+    plan = two.plan_import(_written(stores, other))
+    assert any("say what the messages they cite do not, such as " in warning for warning in plan.warnings)
+
+
+@pytest.mark.parametrize("where", [{"evidence_id": "ev_none"}, {"end": 9999}])
+def test_a_memory_that_cites_what_is_not_there_is_refused(packed: bytes, stores: Stores, where: Any) -> None:
+    two = stores.open("two")
+    broken = forged(packed, lambda line: line["sources"][0].update(where))
+    with pytest.raises(BundleError, match="not in the bundle") as caught:
+        two.plan_import(_written(stores, broken))
+    assert caught.value.code == "bundle_invalid"
+
+
+def _written(stores: Stores, data: bytes) -> Path:
+    stores.file("forged").write_bytes(data)
+    return stores.file("forged")
