@@ -21,6 +21,30 @@ from tests.cli.harness import Cli
 
 
 @pytest.mark.parametrize(
+    "arguments",
+    [
+        ("search", "tea"),
+        ("list",),
+        ("get", "mem_1"),
+        ("people",),
+        ("export", "x.bundle"),
+        ("export", "x.bundle", "--all"),
+        ("forget", "--everything"),
+        ("mute", "mem_1"),
+        ("update", "mem_1", "tea"),
+        ("receipt", "c1"),
+        ("jobs",),
+        ("status",),
+    ],
+)
+def test_no_store_is_made_where_one_is_to_be_read(cli: Cli, arguments: tuple[str, ...]) -> None:
+    done = cli(*arguments, "--json")
+    assert (done.code, json.loads(done.err)["error"]["code"]) == (4, "no_store")
+    assert str(cli.store) in done.err
+    assert not cli.store.exists()
+
+
+@pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
         (("get", "mem_none"), 4, "mem_none"),
@@ -50,6 +74,7 @@ from tests.cli.harness import Cli
     ],
 )
 def test_what_goes_wrong_is_one_line_and_a_code(cli: Cli, arguments: tuple[str, ...], code: int, says: str) -> None:
+    cli.ok("init")
     done = cli(*arguments)
     assert done.code == code, done.err
     assert done.out == ""
