@@ -20,6 +20,10 @@ from memwell.engine.ports import Embedder, Matrix, WordEmbedder
 from memwell.engine.vectors import checked, pack, windows
 
 
+# A document is found by its vectors; comparing all its words would make searches slow.
+_WORDED_WINDOWS = 8
+
+
 @dataclass(frozen=True)
 class Indexable:
     """A record's text as it is embedded: its windows, each behind ``prefix`` (the speaker's name); cut once."""
@@ -72,11 +76,18 @@ def embed(embedder: Embedder, texts: Iterable[str]) -> Mapping[str, Embedded]:
 
 
 def index_operation(item: Indexable, model: str, rows: Mapping[str, Embedded]) -> IndexRecord:
-    """The operation that stores ``item``'s vectors, looked up in ``rows``; words are kept of evidence alone."""
+    """The operation that stores ``item``'s vectors, looked up in ``rows``.
+
+    Words are kept of evidence alone, and of a long text those of its first windows.
+    """
     vectors = []
-    for span, text in zip(item.spans, item.texts, strict=True):
-        words = rows[text].words if item.unit is Unit.EVIDENCE else None
-        vectors.append(Vector(span.start, span.end, pack(rows[text].vector), words))
+    for place, (span, text) in enumerate(zip(item.spans, item.texts, strict=True)):
+        vector, words = rows[text]
+        if item.unit is not Unit.EVIDENCE:
+            words = None
+        elif words is not None and place >= _WORDED_WINDOWS:
+            words = b""
+        vectors.append(Vector(span.start, span.end, pack(vector), words))
     return IndexRecord(item.unit, item.record_id, model, tuple(vectors))
 
 

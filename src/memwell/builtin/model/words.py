@@ -13,7 +13,7 @@ from memwell.domain.text import fold, is_unspaced
 from memwell.engine.ports import Matrix
 
 BITS = 128
-# Of a longer text the first telling words are kept.
+# Telling words of a window of the encoder, the first ones.
 MOST = 64
 _OPENING = "▁"
 
