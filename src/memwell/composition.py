@@ -95,8 +95,7 @@ def open_engine(
     A part that is given is used; else the model endpoint that the settings name; else the builtin one. ``reach`` is
     called at fault points.
     """
-    clock = clock or SystemClock()
-    ids = ids or TimeOrderedIds()
+    clock, ids = clock or SystemClock(), ids or TimeOrderedIds()
     languages = load_languages()
     model = bundled_model()
     local = BuiltinExtractor(languages, model)

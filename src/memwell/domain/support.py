@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from memwell.domain.evidence import Evidence, EvidenceStatus, Speaker
 from memwell.domain.indexed import SPEAKER, speaker_name
-from memwell.domain.memory import FormedBy, MemoryRecord, Source
+from memwell.domain.memory import FormedBy, Kind, MemoryRecord, Source
 from memwell.domain.people import USER
 from memwell.domain.text import is_unspaced, normal_form, terms
 
@@ -23,6 +24,28 @@ def quoted(texts: Mapping[str, str], sources: Sequence[Source]) -> str:
     """
     parts = [texts[source.evidence_id][source.start : source.end] for source in sources if source.evidence_id in texts]
     return ("" if is_unspaced("".join(parts)) else " ").join(parts)
+
+
+def speaks_for_itself(memory: MemoryRecord, evidence: Mapping[str, Evidence]) -> bool:
+    """Whether the words of ``memory`` stand in what it cites, or in the assistant's turn that a short reply confirms.
+
+    What was derived from other memories has words of its own, and a turn that was erased cannot be asked any more.
+
+    Args:
+        evidence: what it cites, by id; all of it has to be there.
+    """
+    if memory.kind is Kind.ENTITY or memory.formed_by is FormedBy.DERIVED:
+        return True
+    wanted = normal_form(memory.content)
+    for key in dict.fromkeys(source.evidence_id for source in memory.sources):
+        record = evidence[key]
+        kept = record.preceding
+        if memory.formed_by is FormedBy.CONFIRMED and (kept is None or memory.content in kept):
+            return True
+        own = [source for source in memory.sources if source.evidence_id == key]
+        if any(normal_form(text) == wanted for text in _statements(record, own)):
+            return True
+    return False
 
 
 def resting_on_rest(
@@ -55,9 +78,11 @@ def resting_on_rest(
 
 
 def _statements(record: Evidence, sources: Sequence[Source]) -> Iterator[str]:
-    """What the sources within one message say: together, as in "I" and "like tea", and each alone."""
+    """What the sources within one message say: all of them, two together, as in "I" and "like tea", and each alone."""
     texts = {record.id: record.content}
     yield quoted(texts, sources)
+    for pair in pairwise(sources):
+        yield quoted(texts, pair)
     for source in sources:
         yield quoted(texts, [source])
 

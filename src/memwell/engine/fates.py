@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from memwell.domain.evidence import Evidence
 from memwell.domain.memory import Links, MemoryRecord, Source, Span, State
 from memwell.domain.plan import KeepReceipt, Permit, RestoreMemory, Unit
-from memwell.domain.support import resting_on_rest
+from memwell.domain.support import resting_on_rest, speaks_for_itself
 from memwell.domain.tombstone import Tombstone, source_hashes, united
 from memwell.engine.bundle import Bundle
 from memwell.engine.cascade import Doomed, Selection, cascade
@@ -21,7 +21,11 @@ _TAKEN_ALONG = ("supersedes", "superseded_by", "corrects", "corrected_by", "deri
 
 @dataclass(frozen=True, slots=True)
 class Fates:
-    """What happens to a bundle's records, and to the store's own that its tombstones name (``doomed``)."""
+    """What happens to a bundle's records, and to the store's own that its tombstones name (``doomed``).
+
+    Attributes:
+        unfounded: ids of the memories to be added whose words do not stand in what they cite.
+    """
 
     evidence: tuple[Evidence, ...]
     memories: tuple[RestoreMemory, ...]
@@ -31,6 +35,7 @@ class Fates:
     doomed: Doomed
     known: int
     erased: int
+    unfounded: tuple[str, ...] = ()
 
     @property
     def nothing_to_do(self) -> bool:
@@ -43,7 +48,8 @@ def fates(view: View, bundle: Bundle) -> Fates:
     """Compare ``bundle`` with what the store has.
 
     Raises:
-        BundleError: an id of it stands for another record here (``bundle_conflict``).
+        BundleError: an id of it stands for another record here (``bundle_conflict``), or a memory of it cites what is
+            not in it.
     """
     return _Comparison(view, bundle).result()
 
@@ -85,6 +91,7 @@ class _Comparison:
             doomed=self._doomed(),
             known=self._known,
             erased=len(self._kept_out),
+            unfounded=tuple(one.memory.id for one in memories if not speaks_for_itself(one.memory, self._records)),
         )
 
     def _keep_out(self) -> None:
@@ -139,8 +146,20 @@ class _Comparison:
             else:
                 self._known += 1
         fresh = [(self._left(memory, self._lost_here) or memory, steps) for memory, steps in fresh]
+        for memory, _ in fresh:
+            self._check_quotes(memory)
         there = {*local, *(memory.id for memory, _ in fresh)} - self._kept_out
         return tuple(RestoreMemory(linked_within(memory, there), steps) for memory, steps in fresh)
+
+    def _check_quotes(self, memory: MemoryRecord) -> None:
+        for source in memory.sources:
+            record = self._records.get(source.evidence_id)
+            if record is None or not record.speaker.supports_memories or source.end > len(record.content):
+                raise BundleError(
+                    f"memory {memory.id} cites characters {source.start} to {source.end} of {source.evidence_id},"
+                    " which are not in the bundle",
+                    remedy="export it again; nothing was taken in",
+                )
 
     def _goes(self, memory: MemoryRecord) -> bool:
         """Whether its words, what it was derived from, or another version of it were erased here."""

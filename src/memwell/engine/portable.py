@@ -271,6 +271,9 @@ def _planned(bundle: Bundle, found: Fates) -> ScopePlan:
         warnings.append(f"{counts['forgotten']} records of this store go, since they were forgotten where it is from")
     if doomed.supported:
         warnings.append(f"{len(doomed.supported)} memories of this store go on in the words of other messages")
+    if found.unfounded:
+        some = f"{len(found.unfounded)} memories say what the messages they cite do not, such as {found.unfounded[0]}"
+        warnings.append(f"{some}; this program writes no such bundles")
     if found.permits:
         warnings.append(f"{len(found.permits)} sources get the tighter permissions of the bundle")
     digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from memwell.errors import InputError
-from memwell.interfaces.importing.exports import messages_of
+from memwell.interfaces.importing.exports import IMPORTED, OWNER, messages_of
 from memwell.interfaces.importing.items import Item, Message, Problem
 from memwell.interfaces.importing.located import BrokenJsonError, LocatedJson
 
@@ -197,6 +197,7 @@ class _JsonReader:
             id=None if own_id is None else str(own_id),
             at=at,
             calls_tools=bool(value.get("tool_calls")),
+            owner=value.get(OWNER) if role == IMPORTED else None,
         )
 
 

@@ -56,7 +56,7 @@ def serve(
     check_exposure(host, keys, tls=tls is not None, plain_http=plain_http)
     limits = Limits(body_bytes=max_body, under_way=max_under_way, per_minute=rate)
     _log(log_level)
-    with opened(store, worker=True) as memory:
+    with opened(store, worker=True, make=True) as memory:
         memory.warm()
         listen(build_app(memory, keys, limits=limits, hosts=[host]), host, port, _announce, tls=tls)
 
@@ -84,14 +84,14 @@ def mcp(
     scope = scope_of(owner)
     _log(log_level)
     if not http:
-        asyncio.run(serve_stdio(lambda: opened(store, owner, worker=True), scope))
+        asyncio.run(serve_stdio(lambda: opened(store, owner, worker=True, make=True), scope))
         return
     from memwell.interfaces.mcp.http import http_app
     from memwell.interfaces.serving.listen import check_exposure, listen
 
     keys = key_folder(store)
     check_exposure(host, keys, tls=tls is not None, plain_http=plain_http)
-    with opened(store, owner, worker=True) as memory:
+    with opened(store, owner, worker=True, make=True) as memory:
         own = McpServer(lambda: memory, scope)
         own.open()
         listen(http_app(own, keys, host), host, port, _announce, tls=tls)
@@ -105,7 +105,7 @@ def rpc(log_level: LogLevel = "warning", user: User = None, store: StorePath = N
 
     owner = owner_of(user)
     _log(log_level)
-    with protocol_output() as answers, opened(store, owner, worker=True) as memory:
+    with protocol_output() as answers, opened(store, owner, worker=True, make=True) as memory:
         memory.warm()
         Session(memory, owner).run(sys.stdin.buffer, answers)
 
