@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from memwell.builtin.attributes import ties
 from memwell.builtin.embedder import bundled_embedder
 from memwell.builtin.extractor import BuiltinExtractor
 from memwell.builtin.judge import BuiltinJudge
@@ -125,9 +126,9 @@ def open_engine(
         recall=Recall(store, embedder, BuiltinQuestionReader(languages), clock, weights or load_weights(), corrects),
         reading=Reading(store, clock),
         managing=Managing(store, embedder, clock, ids),
-        governing=Governing(store, clock, ids),
+        governing=Governing(store, embedder, clock, ids),
         correcting=correcting,
-        forgetting=Forgetting(store, embedder, clock, ids),
+        forgetting=Forgetting(store, embedder, clock, ids, ties),
         portable=Portable(store, embedder, clock, ids),
         observing=Observing(store, embedder, clock, ids),
         maintaining=maintaining,
