@@ -19,7 +19,6 @@ from memwell.engine.calls import Errand, on_behalf, target_of
 from memwell.engine.ports import Embedder, Matrix, WordEmbedder
 from memwell.engine.vectors import checked, pack, windows
 
-
 # A document is found by its vectors; comparing all its words would make searches slow.
 _WORDED_WINDOWS = 8
 
