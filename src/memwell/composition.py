@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from memwell.builtin.attributes import ties
 from memwell.builtin.embedder import bundled_embedder
 from memwell.builtin.extractor import BuiltinExtractor
 from memwell.builtin.judge import BuiltinJudge
@@ -94,8 +95,7 @@ def open_engine(
     A part that is given is used; else the model endpoint that the settings name; else the builtin one. ``reach`` is
     called at fault points.
     """
-    clock = clock or SystemClock()
-    ids = ids or TimeOrderedIds()
+    clock, ids = clock or SystemClock(), ids or TimeOrderedIds()
     languages = load_languages()
     model = bundled_model()
     local = BuiltinExtractor(languages, model)
@@ -125,9 +125,9 @@ def open_engine(
         recall=Recall(store, embedder, BuiltinQuestionReader(languages), clock, weights or load_weights(), corrects),
         reading=Reading(store, clock),
         managing=Managing(store, embedder, clock, ids),
-        governing=Governing(store, clock, ids),
+        governing=Governing(store, embedder, clock, ids),
         correcting=correcting,
-        forgetting=Forgetting(store, embedder, clock, ids),
+        forgetting=Forgetting(store, embedder, clock, ids, ties),
         portable=Portable(store, embedder, clock, ids),
         observing=Observing(store, embedder, clock, ids),
         maintaining=maintaining,

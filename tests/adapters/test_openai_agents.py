@@ -123,6 +123,20 @@ def test_a_session_can_be_cleared(tell: Callable[[Story], None]) -> None:
     tell(story)
 
 
+def test_what_another_session_says_too_outlives_a_cleared_one(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with AsyncMemory(Memory(tmp_path / "memory.db", user_id="ann")) as memory:
+            first, second = (MemwellSession(name, memory) for name in ("s1", "s2"))
+            await first.add_items([{"role": "user", "content": "I play the cello. I live in Lyon."}])
+            await second.add_items([{"role": "user", "content": "I play the cello!"}])
+            await first.clear_session()
+            assert [found.content for found in await memory.list()] == ["I play the cello!"]
+            assert await second.pop_item() == {"role": "user", "content": "I play the cello!"}
+            assert not (await memory.search("what do I play?")).memories
+
+    asyncio.run(story())
+
+
 def test_the_settings_of_the_sdk_bound_it(tmp_path: Path) -> None:
     async def story() -> None:
         async with AsyncMemory(Memory(tmp_path / "memory.db", user_id="ann")) as memory:

@@ -134,6 +134,19 @@ def test_memories_of_other_engines_are_imported_evidence(export: Any, texts: lis
     assert [(role, text) for role, text, _ in told(export)] == [("import", text) for text in texts]
 
 
+def test_memories_of_several_users_are_told_apart(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "memories.json"
+    bobs = {"id": "b1", "memory": "I like rain", "user_id": "bob"}
+    nobodys = {"id": "c1", "memory": "I am an agent", "agent_id": "helper"}
+    file.write_text(json.dumps({"results": [*MEM0["results"], bobs, nobodys]}), encoding="utf-8")
+    assert "2 memories of other users" in cli.ok("import", str(file), "--user", "ann").err
+    assert [memory["content"] for memory in cli.ok("list", "--json").json["memories"]] == ["I play the cello"]
+    refused = cli("import", str(file), "--user", "eve")
+    assert (refused.code, "ann, bob" in refused.err, "--me" in refused.err) == (1, True, True)
+    cli.ok("import", str(file), "--user", "eve", "--me", "bob")
+    assert "I like rain" in cli.ok("list", "--user", "eve").out
+
+
 def test_an_export_is_imported_once(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "conversations.json"
     file.write_text(json.dumps([*CHATGPT, *CLAUDE]), encoding="utf-8")

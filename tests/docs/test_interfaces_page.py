@@ -17,6 +17,12 @@ def test_the_table_is_that_of_the_code() -> None:
     assert rows == [(case.name, case.right.value, case.route) for case in USE_CASES.values()]
 
 
+def test_every_page_of_an_interface_shows_something_that_runs() -> None:
+    for page in PAGES.glob("*.md"):
+        if page.name != "README.md":
+            assert re.search(r"^```(python|console)$", page.read_text(encoding="utf-8"), re.MULTILINE), page.name
+
+
 def test_the_tools_are_those_that_models_are_offered() -> None:
     (row,) = re.findall(r"^\| tools (.*?) \|", (PAGES / "mcp.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert {*re.findall(r"`(\w+)`", row)} == {*read_offer().tools}

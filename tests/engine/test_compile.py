@@ -8,7 +8,8 @@ from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.memory import Span
 from memwell.domain.scope import Scope
 from memwell.domain.segments import clauses, sentences
-from memwell.engine.compile import candidates, quoted
+from memwell.domain.support import quoted
+from memwell.engine.compile import candidates
 from memwell.engine.ports import Proposal, Turn
 from memwell.errors import ExtractionError
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import timedelta
@@ -15,12 +19,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import memwell
 from memwell import Memory, MemwellError
 from memwell.domain.scope import Scope
 from memwell.engine.bundle import unpack
 from memwell.errors import BundleError, InputError
 from memwell.testing.doubles import FakeClock, HashEmbedder, SequentialIds
 from tests.govern.test_forget import forgotten, only
+
+RESTORER = Path(__file__).with_name("restorer.py")
 
 
 class Stores:
@@ -395,3 +402,66 @@ def test_what_was_made_elsewhere_of_something_erased_here_stays_out(stores: Stor
     data = b"".join(path.read_bytes() for path in stores.folder.iterdir() if path.name == "one")
     assert not any(word in data for word in (b"Quibdo", b"A flight", b"Wexford", b"Lyon"))
     assert one.check() == []
+
+
+def forged(packed: bytes, change: Any) -> bytes:
+    """The bundle with ``change`` made to each of its memories, and a header that fits."""
+    lines = [json.loads(line) for line in gzip.decompress(packed).splitlines()]
+    for line in lines:
+        if line.get("type") == "memory":
+            change(line)
+    content = b"".join(json.dumps(line, sort_keys=True, separators=(",", ":")).encode() + b"\n" for line in lines[1:])
+    head = {**lines[0], "sha256": hashlib.sha256(content).hexdigest()}
+    return gzip.compress(json.dumps(head).encode() + b"\n" + content)
+
+
+def test_a_memory_that_its_messages_do_not_say_is_named_in_the_plan(packed: bytes, stores: Stores) -> None:
+    two = stores.open("two")
+    assert not any("such as" in warning for warning in two.plan_import(_written(stores, packed)).warnings)
+    other = forged(packed, lambda line: line.update(content="I owe Mallory a fortune."))
+    plan = two.plan_import(_written(stores, other))
+    assert any("say what the messages they cite do not, such as " in warning for warning in plan.warnings)
+
+
+@pytest.mark.parametrize("where", [{"evidence_id": "ev_none"}, {"end": 9999}])
+def test_a_memory_that_cites_what_is_not_there_is_refused(packed: bytes, stores: Stores, where: Any) -> None:
+    two = stores.open("two")
+    broken = forged(packed, lambda line: line["sources"][0].update(where))
+    with pytest.raises(BundleError, match="not in the bundle") as caught:
+        two.plan_import(_written(stores, broken))
+    assert caught.value.code == "bundle_invalid"
+
+
+def _written(stores: Stores, data: bytes) -> Path:
+    stores.file("forged").write_bytes(data)
+    return stores.file("forged")
+
+
+@pytest.mark.parametrize(
+    ("point", "number", "whole"),
+    [
+        ("sqlite.apply.records_written", 1, 0),
+        ("sqlite.apply.before_commit", 2, 1),
+        ("sqlite.apply.committed", 2, 2),
+        ("sqlite.apply.committed", 3, 3),
+    ],
+)
+def test_a_restore_that_is_killed_is_completed_by_the_next(stores: Stores, point: str, number: int, whole: int) -> None:
+    one = stores.open("one")
+    two_users(one, stores.clock)
+    one.export_bundle(stores.file("all"), whole_store=True)
+    arguments = [sys.executable, str(RESTORER), str(stores.folder / "two"), str(stores.file("all")), point, str(number)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(memwell.__file__).parents[1])}
+    child = subprocess.run(arguments, env=environment, check=False, capture_output=True, text=True, timeout=120)
+    assert child.returncode == -signal.SIGKILL
+    stores.clock.advance(timedelta(minutes=1))  # until nobody waits for the one that died
+    two = stores.open("two")
+    assert two.check() == []
+    plan = two.plan_import(stores.file("all"))
+    assert [part.counts["added"] == 0 for part in plan.scopes] == [True] * whole + [False] * (3 - whole)
+    assert (plan.hash == child.stdout.strip()) is (whole == 0)
+    two.apply_import(plan)
+    two.export_bundle(stores.file("again"), whole_store=True)
+    assert stores.file("all").read_bytes() == stores.file("again").read_bytes()
+    assert two.apply_import(two.plan_import(stores.file("all"))).replayed
+    assert two.check() == []

@@ -33,6 +33,8 @@ POINTS = (
 # What happens, and how often; a history begins with something to tell of.
 ACTS = {
     "tell": 6,
+    "say again": 3,
+    "forget said": 2,
     "correct": 3,
     "correct later": 3,
     "deliver": 3,
@@ -42,6 +44,7 @@ ACTS = {
     "forget": 4,
     "send": 4,
 }
+SEVERAL = ("say again", "forget said")
 STEPS = 40
 TOKENS = 5
 CRASHES = 0.2  # share of the steps
@@ -57,6 +60,8 @@ class Life:
     def __init__(self, path: Path, number: int, clock: FakeClock) -> None:
         self.path, self.number, self.clock = path, number, clock
         self.gone: set[str] = set()
+        self.gone_ids: set[str] = set()
+        self.again: set[str] = set()  # said in a message of their own, which another store may send later
         self.crash_at: str | None = None
         self._ids = SequentialIds(f"{number}_")
         self.engine = self._open()
@@ -112,6 +117,21 @@ def said(token: str, version: object) -> str:
     return f"{token} is boat {version}."
 
 
+def one_of_several(what: str, life: Life, other: Life, token: str, position: int) -> None:
+    """Say once more what is said already, or forget one of the messages that say it."""
+    engine, key = life.engine, life.current(token)
+    if what == "say again" and token not in life.gone | other.gone:
+        life.again.add(token)
+        words = said(token, 0) if key is None else life.alive()[key].content
+        message = {"role": "user", "content": words, "id": f"again{life.number}{position}"}
+        engine.remember.add(ALICE, [message], session_id="again")
+    messages = sorted(k for k, record in life.family(token).items() if k.startswith("ev_") and record.message_id)
+    if what == "forget said" and messages:
+        preview = engine.forgetting.preview(ALICE, Selection(evidence=(messages[position % len(messages)],)))
+        done = engine.forgetting.forget(preview.token, f"s{life.number}-{position}", ALICE, OWNER)
+        life.gone_ids.update(done.receipt.changed["erase"])
+
+
 def act(what: str, life: Life, other: Life, token: str, position: int) -> None:
     """One step. What cannot be done in the state that the store is in is refused, and changes nothing."""
     engine, key = life.engine, life.current(token)
@@ -128,6 +148,7 @@ def act(what: str, life: Life, other: Life, token: str, position: int) -> None:
         data = engine.portable.export(ALICE)
         other.engine.portable.apply(other.engine.portable.plan(data, None, OWNER))
         other.gone |= life.gone
+        other.gone_ids |= life.gone_ids
     elif key is None:
         return
     elif what == "correct":
@@ -150,6 +171,7 @@ def act(what: str, life: Life, other: Life, token: str, position: int) -> None:
 
 def check(life: Life) -> None:
     """What must always hold."""
+    assert not life.gone_ids & life.alive().keys()
     for record in life.alive().values():
         assert not any(token in record.content for token in life.gone)
     with life.engine.store.view() as view:
@@ -172,14 +194,15 @@ def test_histories_of_everything(tmp_path: Path, seed: int) -> None:
         # An update keeps its words before it takes effect; after a crash they are formed as words said.
         crash = chance.choice(POINTS) if chance.random() < CRASHES and what != "update" else None
         life, other = lives[which], lives[1 - which]
-        before, touched = life.alive(), life.family(token)
+        before, touched, key = life.alive(), life.family(token), life.current(token)
         target = other if what == "send" else life
         with target.crashing(crash), suppress(ErasedSourceError, NotCurrentError, BundleError):
-            act(what, life, other, token, position)
+            (one_of_several if what in SEVERAL else act)(what, life, other, token, position)
         if what == "forget" and touched:
             left = life.family(token)
-            assert left in ({}, touched), "half forgotten"
-            if not left:
+            untouched = all(touched[other] == record for other, record in left.items())
+            assert left == touched or (key not in left and untouched), "half forgotten"
+            if not left and token not in life.again | other.again:
                 life.gone.add(token)
         if what not in ("send", "deliver"):
             after = life.alive()

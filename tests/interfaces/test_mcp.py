@@ -18,6 +18,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
+from memwell.interfaces.mcp.server import McpServer
 from memwell.interfaces.mcp.tools import read_offer
 from memwell.interfaces.usecases.table import USE_CASES
 from tests.interfaces.servers import environment, memwell, serving
@@ -203,6 +204,10 @@ def test_a_client_is_greeted_before_the_store_is_open_and_told_where_it_cannot_b
     assert process.returncode == 3
     assert "error:" in told
     assert "Traceback" not in told
+
+
+def test_a_store_that_nobody_asks_about_is_not_opened() -> None:
+    anyio.run(McpServer(lambda: pytest.fail("opened"), {}).close)
 
 
 def test_greeting_needs_none_of_the_engine() -> None:

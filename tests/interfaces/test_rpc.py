@@ -85,6 +85,30 @@ def test_a_host_in_another_language_adds_and_finds(host: Host) -> None:
     assert host.send("add", "once", messages="I have three cats.")["error"]["code"] == "idempotency_conflict"
 
 
+def test_standard_output_holds_answers_alone_whatever_a_library_prints(tmp_path: Path) -> None:
+    program = (
+        "import os, sys, memwell.engine.recall as recall\n"
+        "inner = recall.Recall.search\n"
+        "def search(*a, **k):\n"
+        "    print('noise', flush=True); os.system('echo noise')\n"
+        "    return inner(*a, **k)\n"
+        "recall.Recall.search = search\n"
+        "from memwell.interfaces.cli import main\n"
+        "sys.exit(main(['rpc', '--user', 'ann']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**environment(tmp_path), "PYTHONIOENCODING": "cp1252"},
+        input='{"id": "绿茶", "method": "search", "params": {"query": "绿茶"}}\n'.encode(),
+        capture_output=True,
+        check=True,
+    )
+    (line,) = done.stdout.splitlines()
+    answer = json.loads(line)
+    assert (answer["id"], answer["ok"], answer["result"]["question"]) == ("绿茶", True, "绿茶")
+    assert done.stderr.count(b"noise") == 2
+
+
 @pytest.mark.parametrize(
     ("line", "code"),
     [
@@ -171,6 +195,8 @@ def test_a_host_carries_a_bundle_from_one_session_to_another(memory: Memory, bob
     assert ask(session, "4", "plan_import", path=file, user_id="alice") == "unknown_argument"
     assert ask(session, "5", "plan_import", path=str(tmp_path / "none")) == "invalid_input"
     assert ask(session, "6", "plan_import") == "missing_argument"
+    for method in ("plan_import", "export_bundle"):
+        assert ask(session, f"nul {method}", method, path="a\0b") == "invalid_input"
     (tmp_path / "torn").write_bytes(Path(file).read_bytes()[:-9])
     assert ask(session, "7", "plan_import", path=str(tmp_path / "torn")).startswith("bundle_")
     assert ask(session, "8", "export_bundle", path=memory.status().location) == "invalid_input"

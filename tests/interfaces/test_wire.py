@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from memwell import Memory, MemwellError
 from memwell.interfaces.usecases.arguments import arguments_model, checked_arguments
-from memwell.interfaces.usecases.table import USE_CASES
+from memwell.interfaces.usecases.table import FILE_CASES, USE_CASES
 from memwell.interfaces.usecases.wire import from_wire, result_schema, to_wire
 
 
@@ -108,6 +108,12 @@ def test_unusable_arguments_are_named_without_repeating_them(name: str, given: d
     assert caught.value.code == code
     assert caught.value.remedy
     assert "secret" not in str(caught.value)
+
+
+def test_an_argument_is_named_whatever_its_name() -> None:
+    for name, given in (("search", {"query": 5}), ("plan_import", {"path": 5})):
+        with pytest.raises(MemwellError, match=f"{next(iter(given))} is unusable"):
+            checked_arguments({**USE_CASES, **FILE_CASES}[name], given)
 
 
 def test_a_close_name_is_suggested() -> None:

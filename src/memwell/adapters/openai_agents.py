@@ -36,7 +36,8 @@ class MemwellSession(SessionABC):
     What the user said becomes evidence, and memories form from it. Every word is stored once: what an item holds
     besides what was said (ids, calls of tools and what they gave) stands in a frame of its own, from which nothing is
     formed. When words are forgotten, the item that held them leaves the history. ``pop_item`` takes back what was said,
-    as ``Memory.withdraw`` does; ``clear_session`` erases it, with the memories that were formed from it.
+    as ``Memory.withdraw`` does; ``clear_session`` erases it, with the memories that no other
+    session supports.
 
     Args:
         session_id: the conversation.
@@ -89,7 +90,7 @@ class MemwellSession(SessionABC):
         return item
 
     async def clear_session(self) -> None:
-        """Erase all that was said in this session, with the memories that were formed from it."""
+        """Erase all that was said in this session, with the memories that no other session supports."""
         try:
             preview = await self._memory.preview_forget(session=self.session_id)
         except NotFoundError:

@@ -63,9 +63,10 @@ class Changes:
 
     Attributes:
         evidence: records to insert; ``aliases`` maps each proposed evidence id to the stored one.
-        dependencies: by id of a new evidence record.
+        dependencies: what evidence is made from besides what it was made from before, by its id.
         altered: final rows of stored evidence that changes; what cites it must be seen anew.
         memories: final rows, new ones (ids in ``created``) and changed ones, sources and links included.
+        reworded: ids among ``memories`` whose old words leave the keyword index, the vectors and the file.
         erased: ids among ``memories`` whose sources, and states in all earlier transitions, go.
         transitions: one per changed revision of a memory's mutable fields.
         graves: records whose old words leave the keyword index, the vectors, the journal of requests and the file.
@@ -80,6 +81,7 @@ class Changes:
     altered: Mapping[str, Evidence]
     memories: Mapping[str, MemoryRecord]
     created: frozenset[str]
+    reworded: frozenset[str]
     erased: frozenset[str]
     transitions: tuple[Transition, ...]
     vectors: tuple[IndexRecord, ...]

@@ -35,6 +35,7 @@ class Draft:
         self._receipts: list[KeepReceipt] = []
         self._transitions: list[Transition] = []
         self._vectors: list[IndexRecord] = []
+        self._reworded: set[str] = set()
         self._formed: dict[str, None] = {}
         self._entries: list[Entry] = []
 

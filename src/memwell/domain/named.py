@@ -27,6 +27,7 @@ from memwell.domain.plan import (
     Retire,
     Shorten,
     Unit,
+    Unsupport,
     Withdraw,
 )
 
@@ -75,6 +76,9 @@ def named_ids(plan: Plan) -> tuple[frozenset[str], frozenset[str], frozenset[str
                 evidence.update(ids)
             case Retire() | Shorten() | Mute() | EraseMemory():
                 memories.add(operation.memory_id)
+            case Unsupport(memory_id=memory_id, lost=lost, left=left):
+                memories.add(memory_id)
+                evidence.update((*lost, *left))
             case Permit() | Withdraw() | EraseEvidence() | Redact():
                 evidence.add(operation.evidence_id)
             case Bury(tombstone=tombstone):

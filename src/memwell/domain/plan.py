@@ -140,7 +140,7 @@ class Permit:
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """Take evidence back: nothing that rests on it is read any more. Its words stay until they are erased."""
+    """Take evidence back: what still rests on it is read no more. Its words stay until they are erased."""
 
     evidence_id: str
 
@@ -152,6 +152,22 @@ class Mute:
     memory_id: str
     expected_revision: int
     muted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupport:
+    """Take messages from the sources of a memory that goes on in the words of others: see ``support.resting_on_rest``.
+
+    What is not erased by the same plan is kept as made from the memory, so that forgetting the memory still takes it.
+
+    Attributes:
+        lost, left: ids of the evidence that it cites; ``lost`` goes.
+    """
+
+    memory_id: str
+    expected_revision: int
+    lost: tuple[str, ...]
+    left: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +236,7 @@ Operation = (
     | Permit
     | Withdraw
     | Mute
+    | Unsupport
     | EraseMemory
     | EraseEvidence
     | Redact

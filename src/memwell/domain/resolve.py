@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from memwell.domain.changes import BOTH_WAYS, MIRRORS, Changes, Grave
-from memwell.domain.draft import Draft, refused_as_erased
-from memwell.domain.erasing import blacked_out, erased_evidence, erased_memory, permitted
+from memwell.domain.changes import BOTH_WAYS, MIRRORS, Changes
+from memwell.domain.draft import refused_as_erased
 from memwell.domain.evidence import Evidence, EvidenceStatus
+from memwell.domain.governed import GovernedDraft
 from memwell.domain.jobs import Job, JobState, after_erasure
-from memwell.domain.memory import TRANSITIONS, Links, MemoryRecord, Source, Span, State
+from memwell.domain.memory import TRANSITIONS, Links, MemoryRecord, Source, State
 from memwell.domain.named import Named
 from memwell.domain.plan import (
     AddEvidence,
     AddJob,
     AddMemory,
     AddSources,
-    Bury,
-    EraseEvidence,
-    EraseMemory,
     FinishJob,
     IndexRecord,
-    KeepReceipt,
     MarkFormed,
-    Mute,
     Operation,
-    Permit,
     Plan,
-    Redact,
     RestoreMemory,
     Retire,
     Shorten,
     Unit,
-    Withdraw,
 )
 from memwell.domain.shapes import fault_of_new, fault_of_restored, fault_of_vectors
-from memwell.errors import EvidenceConflictError, LeaseLostError, PreconditionError
+from memwell.errors import EvidenceConflictError, LeaseLostError
 
 
 def resolve(plan: Plan, named: Named) -> Changes:
@@ -57,7 +48,7 @@ def resolve(plan: Plan, named: Named) -> Changes:
     return draft.finish()
 
 
-class _Resolution(Draft):
+class _Resolution(GovernedDraft):
     def take(self, operation: Operation) -> None:
         match operation:
             case AddEvidence():
@@ -80,29 +71,10 @@ class _Resolution(Draft):
                 self._add_job(job)
             case FinishJob(job_id=job_id, token=token):
                 self._finish_job(job_id, token)
-            case _:
-                self._govern(operation)
-
-    def _govern(self, operation: Operation) -> None:
-        match operation:
             case RestoreMemory():
                 self._restore(operation)
-            case KeepReceipt(receipt=receipt):
-                self._receipts.append(operation)
-                self._log("keep_receipt", receipt.command_id)
-            case Mute():
-                self._mute(operation)
-            case Permit():
-                self._permit(operation)
-            case Withdraw(evidence_id=evidence_id):
-                self._withdraw(evidence_id)
-            case EraseMemory():
-                self._erase_memory(operation)
-            case EraseEvidence() | Redact():
-                self._erase_words(operation)
-            case Bury(tombstone=tombstone):
-                self._buried.append(tombstone)
-                self._log("bury", tombstone.record_id)
+            case _:
+                self.govern(operation)
 
     def finish(self) -> Changes:
         for grave in self._graves:
@@ -118,11 +90,16 @@ class _Resolution(Draft):
                     raise self._refusal(f"memory {memory_id} replaces {target}, which stays current")
         return Changes(
             evidence=tuple(self._new_evidence),
-            dependencies=self._dependencies,
+            dependencies={
+                key: made_of
+                for key, made_of in self._dependencies.items()
+                if self._evidence[key].status is not EvidenceStatus.ERASED
+            },
             aliases=self._aliases,
             altered={evidence_id: self._evidence[evidence_id] for evidence_id in self._altered},
             memories={memory_id: self._memories[memory_id] for memory_id in self._touched},
             created=frozenset(self._created),
+            reworded=frozenset(self._reworded),
             erased=frozenset(self._erased),
             transitions=tuple(self._transitions),
             vectors=tuple(self._vectors),
@@ -313,61 +290,6 @@ class _Resolution(Draft):
         if grown != memory.sources:
             self._revise(replace(memory, sources=grown, revision=memory.revision + 1), "repeat")
 
-    def _mute(self, operation: Mute) -> None:
-        memory = self._at_revision(operation.memory_id, operation.expected_revision)
-        if memory.state is State.ERASED:
-            raise refused_as_erased(f"memory {memory.id}")
-        if (memory.muted_at is not None) != operation.muted:
-            muted_at = self._plan.at if operation.muted else None
-            cause = "mute" if operation.muted else "unmute"
-            self._revise(replace(memory, muted_at=muted_at, revision=memory.revision + 1), cause)
-
-    def _permit(self, operation: Permit) -> None:
-        record = self._source_record(operation.evidence_id)
-        if record.permissions != operation.expected:
-            raise PreconditionError(
-                f"plan {self._plan.id}: the permissions of {record.id} have changed", remedy="read it again and repeat"
-            )
-        changed = permitted(record, operation.permissions, self._plan.at)
-        if changed.permissions != record.permissions:
-            self._alter(changed, "permit")
-
-    def _withdraw(self, evidence_id: str) -> None:
-        record = self._source_record(evidence_id)
-        if record.status is EvidenceStatus.ACTIVE:
-            self._alter(replace(record, status=EvidenceStatus.WITHDRAWN), "withdraw")
-
-    def _erase_memory(self, operation: EraseMemory) -> None:
-        memory = self._at_revision(operation.memory_id, operation.expected_revision)
-        if memory.state is State.ERASED:
-            raise refused_as_erased(f"memory {memory.id}")
-        self._erased.add(memory.id)
-        self._graves.append(Grave(memory.id, Unit.MEMORY, self._plan.at, None, None))
-        self._revise(erased_memory(memory, self._plan.at), "erase")
-
-    def _erase_words(self, operation: EraseEvidence | Redact) -> None:
-        record = self._source_record(operation.evidence_id)
-        if isinstance(operation, EraseEvidence):
-            self._graves.append(Grave(record.id, Unit.EVIDENCE, self._plan.at, None, record))
-            self._alter(erased_evidence(record), "erase")
-            return
-        if any(span.end > len(record.content) for span in operation.spans):
-            raise self._refusal(f"evidence {record.id} has no characters up to {operation.spans[-1].end}")
-        preceding = None if operation.preceding else record.preceding
-        content = blacked_out(record.content, operation.spans)
-        self._graves.append(Grave(record.id, Unit.EVIDENCE, self._plan.at, operation.spans, record))
-        self._alter(replace(record, content=content, preceding=preceding), "redact")
-
-    def _check_grave(self, grave: Grave) -> None:
-        """No memory stays that rests on words which go."""
-        for memory_id in self._named.citing.get(grave.record_id, ()):
-            cited = [source for source in self._memories[memory_id].sources if source.evidence_id == grave.record_id]
-            if any(grave.spans is None or _within(source, grave.spans) for source in cited):
-                raise PreconditionError(
-                    f"plan {self._plan.id}: memory {memory_id} rests on words of {grave.record_id} that go",
-                    remedy="read what rests on it again and repeat",
-                )
-
     def _index(self, operation: IndexRecord) -> None:
         if operation.unit is Unit.MEMORY:
             text = self._memory(operation.record_id).content
@@ -379,7 +301,3 @@ class _Resolution(Draft):
         if fault is not None:
             raise self._refusal(f"a vector of {record_id} {fault}")
         self._vectors.append(replace(operation, record_id=record_id))
-
-
-def _within(source: Source, spans: Sequence[Span]) -> bool:
-    return any(source.start < span.end and span.start < source.end for span in spans)

@@ -1,7 +1,8 @@
 """What goes when something is forgotten: version chains, sources, what was derived, and copies in replies.
 
 A source that other memories rest on stays for them: the sentences of what is forgotten are blacked out in it, except
-for words that those others cite. A source that nothing else rests on goes altogether.
+for words that those others cite. A source that nothing else rests on goes altogether. A memory of which only a source
+is forgotten stays where another message says the same.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from memwell.domain.scope import Scope
 from memwell.domain.segments import sentences
 from memwell.domain.text import fold, terms
 from memwell.domain.tombstone import united
+from memwell.engine.people import Ties, with_role
 from memwell.engine.ports import View
+from memwell.engine.support import Support, supports
 from memwell.engine.traces import Traces
 from memwell.errors import InputError
 
@@ -44,16 +47,21 @@ class Doomed:
         memories, evidence: records that go altogether, by id.
         blacked_out: by id, the parts of a source that go, and whether the assistant's turn kept with it goes.
         kept: memories that rest on the rest of those sources and stay.
+        supported: memories that stay on other messages than before, by id.
     """
 
     memories: dict[str, MemoryRecord] = field(default_factory=dict)
     evidence: dict[str, Evidence] = field(default_factory=dict)
     blacked_out: dict[str, tuple[Evidence, tuple[Span, ...], bool]] = field(default_factory=dict)
     kept: dict[str, MemoryRecord] = field(default_factory=dict)
+    supported: dict[str, Support] = field(default_factory=dict)
 
 
-def cascade(view: View, scope: Scope, selection: Selection) -> Doomed:
+def cascade(view: View, scope: Scope, selection: Selection, ties: Ties = lambda text: ()) -> Doomed:
     """Everything that goes with ``selection``.
+
+    Args:
+        ties: roles and names that a statement tells of ("Ann is my sister"), for a person named by role.
 
     Raises:
         InputError: replies depend on it in more steps, or more at a step, than are followed (``dependency_limit``).
@@ -61,7 +69,8 @@ def cascade(view: View, scope: Scope, selection: Selection) -> Doomed:
     worker = _Cascade(view, view.traces(scope))
     worker.begin(selection)
     if selection.person is not None:
-        worker.begin_with(selection.person, people_of(view.aliases(scope)))
+        people = people_of(view.aliases(scope))
+        worker.begin_with(selection.person, with_role(people, view, scope, selection.person, ties))
     while worker.step():
         pass
     return worker.doomed()
@@ -76,6 +85,7 @@ class _Cascade:
         self._parts: dict[str, tuple[Span, ...]] = {}
         self._partly: dict[str, Evidence] = {}
         self._kept: dict[str, MemoryRecord] = {}
+        self._supported: dict[str, Support] = {}
         self._names: tuple[str, ...] = ()
         self._mentioned: dict[str, Evidence] = {}
         self._followed: set[str] = set()
@@ -127,7 +137,7 @@ class _Cascade:
     def step(self) -> bool:
         """Follow everything one link further; whether anything was added."""
         before = len(self._memories) + len(self._evidence)
-        self._doom(self._traces.citing(self._evidence))
+        self._doom_unsupported()
         self._doom(self._traces.derived(self._memories))
         self._follow_replies()
         self._settle_sources()
@@ -137,7 +147,9 @@ class _Cascade:
     def doomed(self) -> Doomed:
         result = Doomed(self._memories, self._evidence)
         partly = {key: record for key, record in self._partly.items() if key not in self._evidence}
-        result.kept = {key: memory for key, memory in self._kept.items() if key not in self._memories}
+        result.supported = {key: one for key, one in self._supported.items() if key not in self._memories}
+        others = {key: memory for key, memory in self._kept.items() if key not in self._memories}
+        result.kept = {key: memory for key, memory in others.items() if key not in result.supported}
         for key, record in partly.items():
             preceding = record.preceding is not None and self._is_copy(record.preceding)
             spans = self._parts.get(key, ())
@@ -150,6 +162,12 @@ class _Cascade:
             if memory.id not in self._memories:
                 chain = self._view.chain(memory.id)
                 self._memories.update((m.id, m) for m in chain if m.state is not State.ERASED)
+
+    def _doom_unsupported(self) -> None:
+        """Take the memories that rest on what goes and on nothing else that says the same."""
+        citing = [memory for memory in self._traces.citing(self._evidence) if memory.id not in self._memories]
+        self._supported = supports(self._view, citing, self._evidence)
+        self._doom(memory for memory in citing if memory.id not in self._supported)
 
     def _follow_replies(self) -> None:
         """Replies that were declared to be made from what goes."""

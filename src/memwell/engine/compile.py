@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from memwell.domain.decision import Candidate
 from memwell.domain.indexed import SPEAKER, speaker_name
 from memwell.domain.memory import FormedBy, Source, Span
-from memwell.domain.text import is_unspaced
+from memwell.domain.support import quoted
 from memwell.engine.ports import Proposal, Turn
 from memwell.errors import ExtractionError
 
 # A longer reply says more than yes.
 CONFIRMATION_CHARS = 40
 _CLAUSE_PUNCTUATION = ",;:，；：、"
-
-
-def quoted(texts: Mapping[str, str], sources: Sequence[Source]) -> str:
-    """The words of ``sources``, in order.
-
-    Args:
-        texts: evidence id → its content; a source whose evidence is gone gives nothing.
-    """
-    parts = [texts[source.evidence_id][source.start : source.end] for source in sources if source.evidence_id in texts]
-    return ("" if is_unspaced("".join(parts)) else " ").join(parts)
 
 
 def candidates(turns: Sequence[Turn], proposals: Sequence[Proposal]) -> list[Candidate]:

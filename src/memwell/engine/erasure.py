@@ -11,6 +11,7 @@ from memwell.engine.calls import OUTAGES, target_of
 from memwell.engine.cascade import Doomed
 from memwell.engine.indexing import embed, index_operation, indexable_evidence
 from memwell.engine.ports import Caching, Embedder, Store
+from memwell.engine.support import unsupporting
 from memwell.errors import EmbeddingError
 
 
@@ -32,6 +33,7 @@ def erasing(doomed: Doomed, embedder: Embedder) -> tuple[Operation, ...]:
             raise
         items, rows = [], {}
     return (
+        *unsupporting(doomed.supported.values(), embedder),
         *(EraseMemory(memory.id, memory.revision) for memory in doomed.memories.values()),
         *(EraseEvidence(key) for key in doomed.evidence),
         *(Redact(record.id, spans, preceding) for record, spans, preceding in doomed.blacked_out.values()),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from memwell.domain.evidence import Evidence
-from memwell.domain.memory import Links, MemoryRecord, Span, State
+from memwell.domain.memory import Links, MemoryRecord, Source, Span, State
 from memwell.domain.plan import KeepReceipt, Permit, RestoreMemory, Unit
+from memwell.domain.support import resting_on_rest, speaks_for_itself
 from memwell.domain.tombstone import Tombstone, source_hashes, united
 from memwell.engine.bundle import Bundle
 from memwell.engine.cascade import Doomed, Selection, cascade
@@ -20,7 +21,11 @@ _TAKEN_ALONG = ("supersedes", "superseded_by", "corrects", "corrected_by", "deri
 
 @dataclass(frozen=True, slots=True)
 class Fates:
-    """What happens to a bundle's records, and to the store's own that its tombstones name (``doomed``)."""
+    """What happens to a bundle's records, and to the store's own that its tombstones name (``doomed``).
+
+    Attributes:
+        unfounded: ids of the memories to be added whose words do not stand in what they cite.
+    """
 
     evidence: tuple[Evidence, ...]
     memories: tuple[RestoreMemory, ...]
@@ -30,19 +35,21 @@ class Fates:
     doomed: Doomed
     known: int
     erased: int
+    unfounded: tuple[str, ...] = ()
 
     @property
     def nothing_to_do(self) -> bool:
         ours = self.doomed
         theirs = (*self.evidence, *self.memories, *self.permits, *self.stones, *self.receipts)
-        return not theirs and not ours.memories and not ours.evidence and not ours.blacked_out
+        return not theirs and not (ours.memories or ours.evidence or ours.blacked_out or ours.supported)
 
 
 def fates(view: View, bundle: Bundle) -> Fates:
     """Compare ``bundle`` with what the store has.
 
     Raises:
-        BundleError: an id of it stands for another record here (``bundle_conflict``).
+        BundleError: an id of it stands for another record here (``bundle_conflict``), or a memory of it cites what is
+            not in it.
     """
     return _Comparison(view, bundle).result()
 
@@ -57,6 +64,7 @@ class _Comparison:
         self._keys = {stone.hash_key for stone in self._stones.values() if stone.hash_key is not None}
         self._hashes = {h for s in self._stones.values() for h in (s.origin_hash, s.replay_hash) if h is not None}
         self._local = view.evidence(record.id for record in bundle.evidence)
+        self._records = {**{record.id: record for record in bundle.evidence}, **self._local}
         self._kept_out: set[str] = set()
         self._known = 0
 
@@ -83,6 +91,7 @@ class _Comparison:
             doomed=self._doomed(),
             known=self._known,
             erased=len(self._kept_out),
+            unfounded=tuple(one.memory.id for one in memories if not speaks_for_itself(one.memory, self._records)),
         )
 
     def _keep_out(self) -> None:
@@ -98,7 +107,7 @@ class _Comparison:
         cited_by: dict[str, set[bool]] = {}
         for memory, _ in self._bundle.memories:
             out = memory.id in self._kept_out
-            if not out and self._rests_on_erased(memory):
+            if not out and self._goes(memory):
                 found.add(memory.id)
             for source in memory.sources:
                 cited_by.setdefault(source.evidence_id, set()).add(out)
@@ -132,23 +141,54 @@ class _Comparison:
                 continue
             if ours is None:
                 fresh.append((memory, steps))
-            elif self._alive_links(ours) != memory and memory.id not in self._theirs:
+            elif self._differ(self._alive_links(ours), memory) and memory.id not in self._theirs:
                 raise _conflict(memory.id)
             else:
                 self._known += 1
+        fresh = [(self._left(memory, self._lost_here) or memory, steps) for memory, steps in fresh]
+        for memory, _ in fresh:
+            self._check_quotes(memory)
         there = {*local, *(memory.id for memory, _ in fresh)} - self._kept_out
         return tuple(RestoreMemory(linked_within(memory, there), steps) for memory, steps in fresh)
 
-    def _rests_on_erased(self, memory: MemoryRecord) -> bool:
-        """Whether its words, what it was derived from, or another version of it were erased here."""
+    def _check_quotes(self, memory: MemoryRecord) -> None:
         for source in memory.sources:
-            stone = self._stones.get(source.evidence_id)
-            span = Span(source.start, source.end)
-            if stone is not None and (stone.spans is None or any(span.overlaps(other) for other in stone.spans)):
-                return True
-            if stone is None and source.evidence_id in self._kept_out:
-                return True
+            record = self._records.get(source.evidence_id)
+            if record is None or not record.speaker.supports_memories or source.end > len(record.content):
+                raise BundleError(
+                    f"memory {memory.id} cites characters {source.start} to {source.end} of {source.evidence_id},"
+                    " which are not in the bundle",
+                    remedy="export it again; nothing was taken in",
+                )
+
+    def _goes(self, memory: MemoryRecord) -> bool:
+        """Whether its words, what it was derived from, or another version of it were erased here."""
+        if self._left(memory, self._lost_here) is None:
+            return True
         return any(self._gone(key) for name in _TAKEN_ALONG for key in getattr(memory.links, name))
+
+    def _lost_here(self, source: Source) -> bool:
+        stone = self._stones.get(source.evidence_id)
+        return source.evidence_id in self._kept_out if stone is None else _covers(stone, source)
+
+    def _lost_there(self, source: Source) -> bool:
+        stone = self._theirs.get(source.evidence_id)
+        return stone is not None and _covers(stone, source)
+
+    def _left(self, memory: MemoryRecord, lost: Callable[[Source], bool]) -> MemoryRecord | None:
+        """``memory`` in the words that are not lost; ``None`` where none of them says it."""
+        if not any(map(lost, memory.sources)):
+            return memory
+        return resting_on_rest(memory, lost, self._records)
+
+    def _differ(self, ours: MemoryRecord, theirs: MemoryRecord) -> bool:
+        """Whether they are two records, and not one that has lost sources on one side and loses them now here."""
+        ours_left, theirs_left = self._left(ours, self._lost_there), self._left(theirs, self._lost_here)
+        if ours_left is ours and theirs_left is theirs:
+            return ours != theirs
+        if ours_left is None or theirs_left is None:
+            return True
+        return replace(ours_left, revision=0) != replace(theirs_left, revision=0)
 
     def _gone(self, key: str) -> bool:
         """Whether nothing of that record is left here; of a blacked out source something is."""
@@ -198,6 +238,11 @@ class _Comparison:
         return doomed
 
 
+def _covers(stone: Tombstone, source: Source) -> bool:
+    span = Span(source.start, source.end)
+    return stone.spans is None or any(span.overlaps(other) for other in stone.spans)
+
+
 def linked_within(memory: MemoryRecord, ids: Iterable[str]) -> MemoryRecord:
     """``memory`` without links to any record outside ``ids``."""
     kept = set(ids)
@@ -207,8 +252,7 @@ def linked_within(memory: MemoryRecord, ids: Iterable[str]) -> MemoryRecord:
 
 def _resting_on(memories: Iterable[MemoryRecord], stone: Tombstone) -> Iterable[str]:
     for memory in memories:
-        spans = [Span(s.start, s.end) for s in memory.sources if s.evidence_id == stone.record_id]
-        if any(span.overlaps(other) for span in spans for other in stone.spans or ()):
+        if any(source.evidence_id == stone.record_id and _covers(stone, source) for source in memory.sources):
             yield memory.id
 
 

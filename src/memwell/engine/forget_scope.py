@@ -39,7 +39,7 @@ class Item:
 
 
 def items_of(doomed: Doomed) -> tuple[Item, ...]:
-    """What goes, then what stays beside it."""
+    """What goes, then what stays beside it; where a memory stays on other messages, those follow it."""
     found = [Item(memory.id, "memory", "erase", memory.content) for memory in doomed.memories.values()]
     found += [Item(record.id, _what(record), "erase", record.content) for record in doomed.evidence.values()]
     for record, spans, preceding in doomed.blacked_out.values():
@@ -49,6 +49,9 @@ def items_of(doomed: Doomed) -> tuple[Item, ...]:
         if preceding:
             found.append(Item(record.id, "context", "erase", record.preceding or ""))
     found += [Item(memory.id, "memory", "keep", memory.content) for memory in doomed.kept.values()]
+    for one in doomed.supported.values():
+        found.append(Item(one.after.id, "memory", "keep", one.after.content))
+        found += [Item(key, "source", "keep", quote) for key, quote in one.quotes.items()]
     return tuple(found)
 
 
@@ -106,6 +109,10 @@ def _digest(doomed: Doomed) -> str:
     facts += sorted(
         [record.id, [[span.start, span.end] for span in spans], preceding, *_state(record)]
         for record, spans, preceding in doomed.blacked_out.values()
+    )
+    facts += sorted(
+        [one.before.id, one.before.revision, one.after.content, sorted(one.evidence)]
+        for one in doomed.supported.values()
     )
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 

@@ -12,8 +12,9 @@ from memwell.domain.evidence import Evidence, EvidenceStatus
 from memwell.domain.memory import TRANSITIONS, MemoryRecord, State
 from memwell.domain.plan import Mute, Operation, Permit, Plan, Retire, Withdraw
 from memwell.domain.scope import Scope, checked_id
-from memwell.engine.ports import Clock, Ids, Store, View
+from memwell.engine.ports import Clock, Embedder, Ids, Store, View
 from memwell.engine.reading import found
+from memwell.engine.support import supports, unsupporting
 from memwell.errors import NotCurrentError, NotFoundError, PreconditionError
 
 Planner = Callable[[View], tuple[Scope, Sequence[Operation]]]
@@ -24,6 +25,7 @@ class Governing:
     """The use cases; each takes the scope of the caller, or ``None`` where an id alone names the record."""
 
     store: Store
+    embedder: Embedder
     clock: Clock
     ids: Ids
 
@@ -115,11 +117,17 @@ class Governing:
     def withdraw(
         self, evidence_id: str, scope: Scope | None, owner: tuple[str, str], *, command_id: str | None = None
     ) -> Receipt:
-        """Take a source back: nothing that rests on it is read any more. Its words stay until they are forgotten."""
+        """Take a source back: nothing that rests on it alone is read any more.
+
+        A memory that another message says too goes on in the words of that one. Those of the source stay until it, or
+        the memory, is forgotten.
+        """
 
         def plan(view: View) -> tuple[Scope, Sequence[Operation]]:
             record = found_evidence(view, evidence_id, scope, owner)
-            return record.scope, [Withdraw(record.id)]
+            citing = view.traces(record.scope).citing([record.id])
+            found = supports(view, citing, {record.id}) if record.status is EvidenceStatus.ACTIVE else {}
+            return record.scope, [Withdraw(record.id), *unsupporting(found.values(), self.embedder)]
 
         return self._carry_out("withdraw", evidence_id, {}, plan, command_id, scope, owner)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from memwell.domain.decision import Action, Decision
 from memwell.domain.memory import Kind, Source
-from memwell.engine.compile import quoted
+from memwell.domain.support import quoted
 from memwell.engine.ports import View
 from memwell.engine.results import Passage, WriteResult
 

@@ -6,10 +6,11 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from memwell.domain.evidence import Target
-from memwell.domain.plan import AddEvidence, Bury, MarkFormed, Operation, Plan
+from memwell.domain.plan import AddEvidence, Bury, MarkFormed, Operation, Plan, RestoreMemory
 from memwell.domain.rights import readable, sendable
 from memwell.domain.scope import Scope
 from memwell.engine.bundle import Bundle, Contents, pack, pack_store, unpack
@@ -210,19 +211,34 @@ def _contents(view: View, scope: Scope, target: Target | None) -> Contents:
 
 
 def _operations(bundle: Bundle, found: Fates) -> tuple[Operation, ...]:
-    """Sources first, then what rests on them, then replies, which may be made from both."""
+    """Each record after what it rests on or was made from."""
     order = sorted(found.evidence, key=lambda record: (record.recorded_at, record.id))
-    adds = [AddEvidence(record, bundle.dependencies.get(record.id, ())) for record in order]
+    adds: dict[str, AddEvidence | RestoreMemory] = {}
+    needs: dict[str, tuple[str, ...]] = {}
+    for record in order:
+        needs[record.id] = bundle.dependencies.get(record.id, ())
+        adds[record.id] = AddEvidence(record, needs[record.id])
+    for restore in found.memories:
+        adds[restore.memory.id] = restore
+        needs[restore.memory.id] = tuple(source.evidence_id for source in restore.memory.sources)
     formed = tuple(record.id for record in order if record.id in bundle.formed)
     return (
-        *(add for add in adds if not add.dependencies),
-        *found.memories,
-        *(add for add in adds if add.dependencies),
+        *(adds[key] for key in _sorted(needs) if key in adds),
         *([MarkFormed(formed)] if formed else []),
         *found.permits,
         *(Bury(stone) for stone in found.stones),
         *found.receipts,
     )
+
+
+def _sorted(needs: Mapping[str, tuple[str, ...]]) -> list[str]:
+    try:
+        return [*TopologicalSorter(needs).static_order()]
+    except CycleError as error:
+        raise BundleError(
+            f"the bundle says that {' and '.join(error.args[1][:2])} are made from each other",
+            remedy="export it again; nothing was taken in",
+        ) from None
 
 
 def _planned(bundle: Bundle, found: Fates) -> ScopePlan:
@@ -246,12 +262,18 @@ def _planned(bundle: Bundle, found: Fates) -> ScopePlan:
         sorted(kept.receipt.command_id for kept in found.receipts),
         sorted([memory.id, memory.revision] for memory in doomed.memories.values()),
         sorted([*doomed.evidence, *doomed.blacked_out]),
+        sorted([one.before.id, one.before.revision, *one.evidence] for one in doomed.supported.values()),
     ]
     warnings = []
     if found.erased:
         warnings.append(f"{found.erased} records were forgotten here and stay forgotten")
     if counts["forgotten"]:
         warnings.append(f"{counts['forgotten']} records of this store go, since they were forgotten where it is from")
+    if doomed.supported:
+        warnings.append(f"{len(doomed.supported)} memories of this store go on in the words of other messages")
+    if found.unfounded:
+        some = f"{len(found.unfounded)} memories say what the messages they cite do not, such as {found.unfounded[0]}"
+        warnings.append(f"{some}; this program writes no such bundles")
     if found.permits:
         warnings.append(f"{len(found.permits)} sources get the tighter permissions of the bundle")
     digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()

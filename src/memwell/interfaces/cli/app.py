@@ -2,27 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from memwell.interfaces.cli.output import print_text
-from memwell.interfaces.cli.verbs import govern, imports, jobs, portable, recall, serving, showcase, store, write
-from memwell.interfaces.cli.verbs.bench import bench
-from memwell.interfaces.cli.verbs.status import status
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 unusable input, 2 wrong usage, 3 storage, 4 not found, 5 conflict, 6 provider failed, "
     "7 partly imported, 8 output not writable, 70 internal fault, 130 interrupted."
 )
+# Module and function of each verb, in the order of the help; a verb of several has an application there.
+VERBS: Mapping[str, tuple[str, str]] = {
+    "init": ("store", "init"),
+    "add": ("write", "add"),
+    "search": ("recall", "search"),
+    "list": ("recall", "list_memories"),
+    "get": ("recall", "get"),
+    "history": ("recall", "history"),
+    "evidence": ("recall", "evidence"),
+    "people": ("recall", "people"),
+    "explain": ("recall", "explain"),
+    "update": ("write", "update"),
+    "delete": ("write", "delete"),
+    "correct": ("govern", "correct"),
+    "retract": ("govern", "retract"),
+    "unarchive": ("govern", "unarchive"),
+    "mute": ("govern", "mute"),
+    "permit": ("govern", "permit"),
+    "observe": ("govern", "observe"),
+    "forget": ("govern", "forget"),
+    "receipt": ("govern", "receipt"),
+    "import": ("imports", "import_chat"),
+    "export": ("portable", "export"),
+    "restore": ("portable", "restore"),
+    "jobs": ("jobs", "list_jobs"),
+    "retry": ("jobs", "retry"),
+    "worker": ("jobs", "worker"),
+    "reembed": ("jobs", "reembed"),
+    "status": ("status", "status"),
+    "doctor": ("store", "doctor"),
+    "demo": ("showcase", "demo"),
+    "serve": ("serving", "serve"),
+    "mcp": ("serving", "mcp"),
+    "rpc": ("serving", "rpc"),
+    "keys": ("serving", "keys"),
+    "bench": ("bench", "bench"),
+}
 
-app = typer.Typer(
-    help="Local-first long-term memory for AI agents.",
-    epilog=EXIT_CODES,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+
+def build_app(first: str) -> typer.Typer:
+    """The command line for arguments that begin with ``first``.
+
+    Where that is a verb, it has no other: making all of them takes longer than most of them run.
+    """
+    app = typer.Typer(
+        help="Local-first long-term memory for AI agents.",
+        epilog=EXIT_CODES,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    for name in [first] if first in VERBS else VERBS:
+        module, part = VERBS[name]
+        verb = getattr(import_module(f"memwell.interfaces.cli.verbs.{module}"), part)
+        if isinstance(verb, typer.Typer):
+            app.add_typer(verb, name=name)
+        else:
+            app.command(name)(verb)
+    return app
 
 
 def _print_version(wanted: bool) -> None:
@@ -33,46 +84,9 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Local-first long-term memory for AI agents."""
-
-
-app.command("init")(store.init)
-app.command("add")(write.add)
-app.command("search")(recall.search)
-app.command("list")(recall.list_memories)
-app.command("get")(recall.get)
-app.command("history")(recall.history)
-app.command("evidence")(recall.evidence)
-app.command("people")(recall.people)
-app.command("explain")(recall.explain)
-app.command("update")(write.update)
-app.command("delete")(write.delete)
-app.command("correct")(govern.correct)
-app.command("retract")(govern.retract)
-app.command("unarchive")(govern.unarchive)
-app.command("mute")(govern.mute)
-app.command("permit")(govern.permit)
-app.command("observe")(govern.observe)
-app.command("forget")(govern.forget)
-app.command("receipt")(govern.receipt)
-app.command("import")(imports.import_chat)
-app.command("export")(portable.export)
-app.command("restore")(portable.restore)
-app.command("jobs")(jobs.list_jobs)
-app.command("retry")(jobs.retry)
-app.command("worker")(jobs.worker)
-app.command("reembed")(jobs.reembed)
-app.command("status")(status)
-app.command("doctor")(store.doctor)
-app.command("demo")(showcase.demo)
-app.command("serve")(serving.serve)
-app.command("mcp")(serving.mcp)
-app.command("rpc")(serving.rpc)
-app.add_typer(serving.keys, name="keys")
-app.add_typer(bench, name="bench")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memwell.errors import ConfigurationError, InputError
+from memwell.errors import ConfigurationError, InputError, NotFoundError
+from memwell.interfaces.python.loading import loading
 from memwell.interfaces.python.times import local_time
 
 if TYPE_CHECKING:
@@ -40,18 +41,35 @@ def moment(option: str, text: str | None) -> datetime | None:
     return None if text is None else local_time(option, text)
 
 
-def opened(store: Path | None, user: str | None = None, *, worker: bool = False) -> Memory:
+def opened(store: Path | None, user: str | None = None, *, worker: bool = False, make: bool = False) -> Memory:
     """The memory at ``store``, to be used as a context manager.
 
     Args:
         worker: form in this process what is to be formed later. A command ends at once, and leaves it to
             `memwell worker`; a server does it itself.
-    """
-    from memwell.interfaces.python.memory import (
-        Memory,  # late: it brings numpy and the embedder, which --help has no use for
-    )
+        make: the store is made where there is none; a verb that only reads or changes what is there has no use for an
+            empty one.
 
+    Raises:
+        NotFoundError: there is none (``no_store``).
+    """
+    if not make:
+        _require_store(store)
+    with loading():  # late: it brings numpy and the embedder, which --help has no use for
+        from memwell.interfaces.python.memory import Memory
     return Memory(store, user_id=None if user is None else owner_of(user), worker=worker)
+
+
+def _require_store(store: Path | None) -> None:
+    from memwell.environment import load_settings
+
+    location = load_settings(store=store).store_path.expanduser()
+    if not location.exists():
+        raise NotFoundError(
+            f"there is no store at {location}",
+            remedy="name another with --store, or make one with `memwell init` or `memwell add`",
+            code="no_store",
+        )
 
 
 def owner_of(user: str | None) -> str:

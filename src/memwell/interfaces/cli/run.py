@@ -12,7 +12,7 @@ from contextlib import suppress
 import typer
 
 from memwell.errors import MemwellError
-from memwell.interfaces.cli.app import app
+from memwell.interfaces.cli.app import build_app
 from memwell.interfaces.cli.exits import ExitCode, StoppedError, exit_code
 from memwell.interfaces.cli.output import say
 from memwell.interfaces.cli.safe import dump, one_line
@@ -26,7 +26,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")  # a terminal's charset must not end a listing
     as_json = "--json" in given
     try:
-        code = app(given, prog_name="memwell", standalone_mode=False)
+        code = build_app(given[0])(given, prog_name="memwell", standalone_mode=False)
         sys.stdout.flush()
     except MemwellError as error:
         return _fail(exit_code(error), error.code, error.message, error.remedy, as_json)

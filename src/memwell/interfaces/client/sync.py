@@ -6,7 +6,6 @@ import copy
 import functools
 import os
 from collections.abc import Callable
-from pathlib import Path
 from types import TracebackType
 from typing import Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
@@ -24,6 +23,7 @@ from memwell.interfaces.client.calls import (
     value_of,
     wanted,
 )
+from memwell.interfaces.python.files import named
 from memwell.interfaces.python.jobs import Jobs
 from memwell.interfaces.python.memory import Memory
 
@@ -137,11 +137,11 @@ class Client:
         """Write all that is kept of a user, or of everybody, to a file here; see ``Memory.export_bundle``."""
         owner = Owner() if whole_store else self._owner.changed(user_id=user_id)
         query = {"target": target, "whole_store": "true" if whole_store else None}
-        return bundles.export(self._http, {**owner.parts, **query}, Path(path))
+        return bundles.export(self._http, {**owner.parts, **query}, named(path))
 
     def plan_import(self, path: str | os.PathLike[str], *, user_id: str | None = None) -> SentPlan:
         """Show what taking in a bundle would do to the server's store; see ``Memory.plan_import``."""
-        return bundles.plan(self._http, self._owner.changed(user_id=user_id), Path(path))
+        return bundles.plan(self._http, self._owner.changed(user_id=user_id), named(path))
 
     def apply_import(self, plan: SentPlan) -> Imported:
         """Take in exactly what ``plan`` shows; see ``Memory.apply_import``."""

@@ -6,12 +6,13 @@ The files are only read. Each row becomes imported evidence, from which memories
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from memwell.errors import InputError
+from memwell.interfaces.importing.exports import IMPORTED, OWNER
 
 MAGIC = b"SQLite format 3\x00"
 _HISTORY = frozenset({"memory_id", "new_memory", "event", "created_at"})
@@ -34,14 +35,11 @@ def is_database(path: Path) -> bool:
         return False  # whoever reads it says why it cannot be read
 
 
-def read_database(path: Path, user: str) -> list[dict[str, Any]]:
+def read_database(path: Path) -> list[dict[str, Any]]:
     """The memories that stand in the database of another engine, as messages; what it has deleted is left out.
 
-    Args:
-        user: whose memories, where the database tells users apart.
-
     Raises:
-        InputError: it is of no engine that is known, cannot be read, or holds memories of other users alone.
+        InputError: it is of no engine that is known, or cannot be read.
     """
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
@@ -49,7 +47,7 @@ def read_database(path: Path, user: str) -> list[dict[str, Any]]:
             if _columns(connection, "history") >= _HISTORY:
                 return list(_history(connection))
             if _columns(connection, "embedding_metadata") >= _CHROMA:
-                return _of_user([*_chroma(connection)], user)
+                return list(_messages(_chroma(connection)))
             if _columns(connection, "ledger") and _columns(connection, "memories"):
                 raise InputError(
                     f"{str(path)!r} is a store of Memwell",
@@ -99,25 +97,15 @@ def _chroma(connection: sqlite3.Connection) -> Iterator[Mapping[str, Any]]:
             yield record
 
 
-def _of_user(records: Sequence[Mapping[str, Any]], user: str) -> list[dict[str, Any]]:
-    named = dict.fromkeys(str(record["user_id"]) for record in records if record.get("user_id"))
-    if named and user not in named:
-        shown = ", ".join(list(named)[:8])
-        raise InputError(
-            f"the database has no memories of {user!r}; it has those of {shown}",
-            remedy="say which of them is the user with --me NAME",
-            code="unknown_speaker",
-        )
-    own = (record for record in records if not named or record.get("user_id") == user)
-    messages = []
-    for record in own:
+def _messages(records: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    for record in records:
         text = next((record[name] for name in _TEXTS if record.get(name)), None)
         if text is not None:
             at = next((record[name] for name in _TIMES if record.get(name) not in (None, "", -1)), None)
-            messages.append(_message(record["id"], text, at, record.get("session_id")))
-    return messages
+            owned = {OWNER: str(record["user_id"])} if record.get("user_id") else {}
+            yield {**_message(record["id"], text, at, record.get("session_id")), **owned}
 
 
 def _message(key: object, content: object, at: object, session: object) -> dict[str, Any]:
-    fields = {"role": "import", "content": content, "id": key, "at": at, "session_id": session or None}
+    fields = {"role": IMPORTED, "content": content, "id": key, "at": at, "session_id": session or None}
     return {name: value for name, value in fields.items() if value is not None}

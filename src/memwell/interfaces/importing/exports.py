@@ -11,6 +11,8 @@ from typing import Any
 
 _SENDERS = {"human": "user", "assistant": "assistant"}
 _TOLD = ("user", "assistant")
+IMPORTED = "import"
+OWNER = "owner"  # of a message made of another engine's memory: whose it is
 _MEMORY_LISTS = ("results", "memories")
 _MEMORY_WORDS = ("memory", "content")
 _MEMORY_IDS = ("memory_id", "id")
@@ -85,7 +87,9 @@ def _memory(value: Mapping[str, Any]) -> dict[str, Any]:
     def first(names: Sequence[str]) -> Any:
         return next((value[name] for name in names if value.get(name)), None)
 
-    return _message("import", first(_MEMORY_WORDS), first(_MEMORY_IDS), first(_MEMORY_TIMES), value.get("session_id"))
+    owned = {} if value.get("user_id") is None else {OWNER: str(value["user_id"])}
+    told = _message(IMPORTED, first(_MEMORY_WORDS), first(_MEMORY_IDS), first(_MEMORY_TIMES), value.get("session_id"))
+    return {**told, **owned}
 
 
 def _flat(value: object) -> list[Any]:

@@ -10,9 +10,8 @@ from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Any
 
-from memwell.engine.bundle import FORMAT as BUNDLE
 from memwell.errors import InputError
-from memwell.interfaces.importing.exports import messages_of
+from memwell.interfaces.importing.exports import IMPORTED, OWNER, messages_of
 from memwell.interfaces.importing.items import Item, Message, Problem
 from memwell.interfaces.importing.located import BrokenJsonError, LocatedJson
 
@@ -87,7 +86,9 @@ def sniff(text: str) -> Format:
 
 def _is_bundle(text: str) -> bool:
     """Whether ``text`` begins as the bundles of this program do."""
-    return text.startswith("{") and f'"format":"{BUNDLE}"' in text[:_HEADER_CHARS].partition("\n")[0]
+    from memwell.engine.bundle import FORMAT  # late: it brings all records, which most files have no use for
+
+    return text.startswith("{") and f'"format":"{FORMAT}"' in text[:_HEADER_CHARS].partition("\n")[0]
 
 
 def _is_bare_json(text: str) -> bool:
@@ -196,6 +197,7 @@ class _JsonReader:
             id=None if own_id is None else str(own_id),
             at=at,
             calls_tools=bool(value.get("tool_calls")),
+            owner=value.get(OWNER) if role == IMPORTED else None,
         )
 
 

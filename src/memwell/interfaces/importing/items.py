@@ -17,6 +17,7 @@ class Message:
         role: as the file has it; ``None`` where it only names a speaker.
         id: the file's own id of the message; ``None`` where it has none.
         at: ISO 8601 time; ``None`` where the file gives none.
+        owner: whose memory it is, where it is one of another engine that says so.
         calls_tools: it carries tool calls, so empty content is no error.
     """
 
@@ -28,6 +29,7 @@ class Message:
     id: str | None = None
     at: str | None = None
     calls_tools: bool = False
+    owner: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

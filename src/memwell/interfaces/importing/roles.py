@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
 from memwell.errors import InputError
+from memwell.interfaces.importing.exports import IMPORTED
 from memwell.interfaces.importing.items import Item, Message
 
 _ENGINE_ROLES = frozenset({"observed", "import"})
@@ -42,6 +43,25 @@ def settle_roles(items: Iterable[Item], *, me: str) -> list[Item]:
             code="unknown_speaker",
         )
     return [_settled(item, owner) if isinstance(item, Message) else item for item in settled]
+
+
+def of_user(items: Sequence[Item], user: str) -> list[Item]:
+    """Without the memories of other users, where the file says whose each is.
+
+    Raises:
+        InputError: it holds those of other users alone.
+    """
+    owners = dict.fromkeys(item.owner for item in items if isinstance(item, Message) and item.owner is not None)
+    if owners and user not in owners:
+        shown = ", ".join(list(owners)[:8])
+        raise InputError(
+            f"the file has no memories of {user!r}; it has those of {shown}",
+            remedy="say which of them is the user with --me NAME",
+            code="unknown_speaker",
+        )
+    if not owners:
+        return list(items)
+    return [item for item in items if not (isinstance(item, Message) and item.role == IMPORTED and item.owner != user)]
 
 
 def _role_of(label: str, owner: str) -> str | None:

@@ -1,12 +1,12 @@
-"""The MCP server. A client is greeted at once, while the store is opened and the models are loaded behind it."""
+"""The MCP server. A client is greeted at once; then the store is opened and the models are loaded."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import tomllib
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from mcp.shared.exceptions import MCPError
 from memwell import __version__
 from memwell.errors import MemwellError
 from memwell.interfaces.mcp.offered import PROMPT, TEMPLATE
+from memwell.interfaces.python.loading import loading
 
 if TYPE_CHECKING:
     from memwell.interfaces.mcp.requests import Requests
@@ -38,10 +39,17 @@ class McpServer:
         self._open = open_memory
         self._scope = scope
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="memwell opening")
-        self._opened = self._thread.submit(self._load)
+        self._opened: Future[Requests] | None = None
+
+    def open(self) -> Future[Requests]:
+        """Let the store be opened in a thread, unless it is already."""
+        if self._opened is None:
+            self._opened = self._thread.submit(self._load)
+        return self._opened
 
     def _load(self) -> Requests:
-        from memwell.interfaces.mcp.requests import Requests  # late: it brings numpy, which no greeting needs
+        with loading():  # late: it brings numpy, which no greeting needs
+            from memwell.interfaces.mcp.requests import Requests
 
         memory = self._open()
         memory.warm()
@@ -49,7 +57,7 @@ class McpServer:
 
     async def _requests(self) -> Requests:
         try:
-            return await asyncio.wrap_future(self._opened)
+            return await asyncio.wrap_future(self.open())
         except MemwellError as error:
             raise MCPError(types.INTERNAL_ERROR, str(error), {"code": error.code}) from None
 
@@ -60,12 +68,13 @@ class McpServer:
             MemwellError: it could not be opened.
         """
         self._thread.shutdown(wait=False)
-        await (await asyncio.wrap_future(self._opened)).memory.close()
+        if self._opened is not None:
+            await (await asyncio.wrap_future(self._opened)).memory.close()
 
     def server(self) -> Server[Any]:
         """The SDK's server with all handlers."""
         words = tomllib.loads(files(__package__).joinpath("tools.toml").read_text(encoding="utf-8"))
-        return Server(
+        server: Server[Any] = Server(
             "memwell",
             version=__version__,
             title="Memwell",
@@ -78,6 +87,15 @@ class McpServer:
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
         )
+        server.middleware.append(self._open_afterwards)
+        return server
+
+    async def _open_afterwards(self, ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Answer first: opening would take turns with the greeting, which needs nothing of it."""
+        try:
+            return await call_next(ctx)
+        finally:
+            self.open()
 
     async def _list_tools(self, context: Any, params: Any) -> types.ListToolsResult:
         return (await self._requests()).list_tools()

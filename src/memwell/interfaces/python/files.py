@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 from memwell.errors import InputError, MemwellError
+
+
+def named(path: str | os.PathLike[str]) -> Path:
+    """The file of that name.
+
+    Raises:
+        InputError: no file can have it.
+    """
+    if "\0" in os.fspath(path):
+        raise InputError(f"{os.fspath(path)!r} holds a null character", remedy="name a file")
+    return Path(path)
 
 
 def check_replaceable(file: Path, is_one: Callable[[bytes], object], what: str) -> None:

@@ -55,7 +55,7 @@ class GovernedMemory:
         )
 
     def withdraw(self, evidence_id: str, *, user_id: str | None = None, command_id: str | None = None) -> Receipt:
-        """Take a source back: nothing that rests on it is read any more."""
+        """Take a source back: nothing that rests on it alone is read any more."""
         scope = self._optional_scope(user_id)
         return self._engine.governing.withdraw(evidence_id, scope, self._owner, command_id=command_id)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 
 from memwell.composition import Engine
 from memwell.domain.evidence import Target
@@ -13,7 +12,7 @@ from memwell.engine.bundle import unpack
 from memwell.engine.portable import Imported, ImportPlan
 from memwell.engine.progress import Progress, no_progress
 from memwell.errors import InputError
-from memwell.interfaces.python.files import check_replaceable, write_whole
+from memwell.interfaces.python.files import check_replaceable, named, write_whole
 from memwell.interfaces.python.governing import GovernedMemory
 
 
@@ -49,7 +48,7 @@ class PortableMemory(GovernedMemory):
             raise InputError(f"target is {target!r}", remedy="use 'local', 'cloud' or none")
         if whole_store and user_id is not None:
             raise InputError(f"user_id is {user_id!r} beside whole_store", remedy="give one of them")
-        file = Path(path)
+        file = named(path)
         check_replaceable(file, lambda found: bool(unpack(found)), "bundle")
         sent = None if target is None else Target(target)
         portable = self._engine.portable
@@ -68,7 +67,7 @@ class PortableMemory(GovernedMemory):
             BundleError: the file is no bundle of this version, is torn, or contradicts what is stored.
         """
         try:
-            data = Path(path).read_bytes()
+            data = named(path).read_bytes()
         except OSError as error:
             raise InputError(f"cannot read {str(path)!r}: {error.strerror}", remedy="name a readable file") from None
         scope: Scope | None = None if user_id is None else self._scope(user_id)

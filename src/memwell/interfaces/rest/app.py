@@ -120,7 +120,8 @@ def _add_handlers(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def unreadable(request: Request, error: RequestValidationError) -> Response:
         case = USE_CASES.get(request.scope["route"].operation_id)
-        return problem(unusable(error.errors(), case))
+        # The first part of a place says where in the request it is, which an argument may be called too.
+        return problem(unusable([{**fault, "loc": fault["loc"][1:]} for fault in error.errors()], case))
 
     @app.exception_handler(HTTPException)
     async def unknown(request: Request, error: HTTPException) -> Response:

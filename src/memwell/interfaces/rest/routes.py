@@ -20,7 +20,7 @@ from memwell.interfaces.usecases.arguments import arguments_model, zoned
 from memwell.interfaces.usecases.table import USE_CASES, UseCase
 from memwell.interfaces.usecases.wire import to_wire
 
-_ETAG = re.compile(r'"(\d+)"')
+_ETAG = re.compile(r'"([0-9]{1,18})"')
 _PROBLEMS = {
     400: "malformed JSON",
     401: "an API key is missing or not valid",

@@ -137,10 +137,14 @@ def zoned(case: UseCase, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unusable(faults: Sequence[Mapping[str, Any]], case: UseCase | None = None) -> InputError:
-    """pydantic's ``faults`` as one error. It repeats no value, which may be somebody's words."""
+    """pydantic's ``faults`` as one error. It repeats no value, which may be somebody's words.
+
+    Args:
+        faults: each with its place within the arguments.
+    """
     # An argument too many tells most; within a choice of types it is the deepest fault.
     fault = min(faults, key=lambda fault: (fault["type"] != "extra_forbidden", -len(fault["loc"])))
-    place = [str(part) for part in fault["loc"] if part not in ("body", "query", "path")]
+    place = [str(part) for part in fault["loc"]]
     where = place[0] if place else "the input"
     known = [] if case is None else [*arguments_model(case).model_fields]
     if fault["type"] == "extra_forbidden":

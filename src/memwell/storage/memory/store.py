@@ -194,7 +194,8 @@ def _write(rows: Rows, plan: Plan, changes: Changes) -> None:
     for record_vectors in changes.vectors:
         _index(rows, plan, record_vectors)
     rows.formed.update(changes.formed)
-    rows.dependencies.update(changes.dependencies)
+    for key, others in changes.dependencies.items():
+        rows.dependencies[key] = (*rows.dependencies.get(key, ()), *others)
     for kept in changes.receipts:
         rows.receipts.setdefault((plan.scope, kept.receipt.command_id), kept)
 
@@ -209,6 +210,8 @@ def _erase(rows: Rows, plan: Plan, changes: Changes) -> None:
             rows.origins[record.scope, changes.altered[record.id].origin] = record.id
             rows.formed.discard(record.id)
             rows.dependencies.pop(record.id, None)
+    for memory_id in changes.reworded:
+        rows.vectors[Unit.MEMORY].pop(memory_id, None)
     for stone in (*(grave.tombstone(_HASH_KEY) for grave in changes.graves), *changes.buried):
         known = rows.tombstones.get(stone.record_id)
         rows.tombstones[stone.record_id] = (plan.scope, known[1].merged(stone) if known else stone)

@@ -98,7 +98,7 @@ class Eraser:
     def erase(self, changes: Changes) -> None:
         """Take the old words out of the indexes, the vectors, the sources, the transitions and the journal."""
         graves = {(grave.unit, grave.record_id): grave for grave in changes.graves}
-        for unit, key in graves:
+        for unit, key in (*graves, *((Unit.MEMORY, key) for key in changes.reworded)):
             self._unindex(unit, key)
         gone = [(self._numbers[Unit.MEMORY][key],) for key in changes.erased]
         self._connection.executemany("DELETE FROM sources WHERE memory = ?", gone)
@@ -110,6 +110,7 @@ class Eraser:
         if changes.graves:
             ids = id_list(key for _, key in graves)
             self._connection.execute(statement("erase_requests"), (self._scope, ids))
+        if changes.graves or changes.reworded:
             self._connection.execute(statement("note_cleanup"))
         self._bury(changes)
 

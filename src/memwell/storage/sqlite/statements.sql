@@ -139,6 +139,9 @@ WHERE +e.scope = ? AND d.on_id IN (SELECT value FROM json_each(?))
 SELECT e.id, d.on_id FROM dependencies d JOIN evidence e ON e.no = d.evidence
 WHERE e.scope = ? ORDER BY d.evidence, d.position
 
+-- name: add_dependency
+INSERT INTO dependencies SELECT ?1, coalesce(max(position) + 1, 0), ?2 FROM dependencies WHERE evidence = ?1
+
 -- name: forming
 SELECT e.id FROM evidence e
 WHERE e.scope = ? AND e.recorded_at >= ? AND e.status = 'active' AND e.infer

@@ -30,6 +30,7 @@ from memwell.storage.sqlite.rows import (
     read_memories,
     transition_row,
 )
+from memwell.storage.sqlite.statements import statement
 from memwell.storage.values import evidence_terms, memory_terms, to_micros
 
 
@@ -122,7 +123,7 @@ class Writer:
         )
 
     def words(self, changes: Changes) -> None:
-        """Keyword index rows of new records."""
+        """Keyword index rows of new records, and of memories in new words."""
         add_words(
             self._connection,
             Unit.EVIDENCE,
@@ -138,7 +139,7 @@ class Writer:
             [
                 (self._memory_numbers[key], self._scope, memory_terms(changes.memories[key]))
                 for key in self._memory_numbers
-                if key in changes.created
+                if key in changes.created or key in changes.reworded
             ],
         )
         self._contexts(changes)
@@ -207,7 +208,7 @@ class Writer:
 
     def _find_numbers(self, changes: Changes) -> None:
         """Row numbers of the stored records that the changes refer to."""
-        evidence: set[str] = {*changes.formed, *changes.altered}
+        evidence: set[str] = {*changes.formed, *changes.altered, *changes.dependencies}
         memories: set[str] = set(changes.memories)
         for key, memory in changes.memories.items():
             evidence.update(source.evidence_id for source in memory.sources)
@@ -229,12 +230,8 @@ class Writer:
         records = (*changes.evidence, *changes.altered.values())
         rows = [(numbers[record.id], self._scope, self._change, *evidence_row(record)) for record in records]
         self._connection.executemany(_PUT_EVIDENCE, rows)
-        dependencies = [
-            (numbers[key], position, other)
-            for key, others in changes.dependencies.items()
-            for position, other in enumerate(others)
-        ]
-        self._connection.executemany("INSERT INTO dependencies VALUES (?, ?, ?)", dependencies)
+        dependencies = [(numbers[key], other) for key, others in changes.dependencies.items() for other in others]
+        self._connection.executemany(statement("add_dependency"), dependencies)
         # What rests on altered evidence may be readable no more, or again: caches must look at it anew.
         citing = "UPDATE memories SET changed = ? WHERE no IN (SELECT memory FROM sources WHERE evidence = ?)"
         self._connection.executemany(citing, [(self._change, numbers[key]) for key in changes.altered])
@@ -250,6 +247,9 @@ class Writer:
         for key, memory in changes.memories.items():
             before = self._named.memories.get(key)
             known = len(before.sources) if before else 0
+            if before is not None and memory.sources[:known] != before.sources:
+                self._connection.execute("DELETE FROM sources WHERE memory = ?", (numbers[key],))
+                known = 0
             for position, source in enumerate(memory.sources[known:], known):
                 evidence = self._evidence_numbers[source.evidence_id]
                 row = (numbers[key], position, evidence, source.start, source.end, to_micros(source.said_at))

@@ -25,6 +25,7 @@ from memwell.domain.plan import (
     Request,
     Retire,
     Unit,
+    Unsupport,
     Withdraw,
 )
 from memwell.domain.tombstone import Tombstone
@@ -231,6 +232,24 @@ class GoverningCases(StoreCases):
                 [],
                 [],
             )
+
+    def test_a_memory_goes_on_in_the_words_of_what_is_left(self, store: Store) -> None:
+        said = [make_evidence(f"ev_{n}", text) for n, text in enumerate(("I live in Lyon.", "i live in lyon"))]
+        spans = [Source(record.id, 0, len(record.content), START) for record in said]
+        made = make_memory("mem_1", said[0], content="I live in Lyon.", sources=(spans[0],))
+        store.apply(make_plan("p1", *map(AddEvidence, said), AddMemory(made), make_index(made, EMBEDDER)))
+        store.apply(make_plan("p2", AddSources("mem_1", 1, (spans[1],))))
+        for revision, lost, problem in ((2, ("ev_0", "ev_1"), "nothing that is left"), (1, ("ev_0",), "revision")):
+            with pytest.raises(PreconditionError, match=problem):
+                store.apply(make_plan("p3", Unsupport("mem_1", revision, lost, ("ev_1",))))
+        store.apply(make_plan("p4", Unsupport("mem_1", 2, ("ev_0", "ev_9"), ("ev_1",))))
+        left = memory(store, "mem_1")
+        assert (left.content, left.revision, left.sources) == ("i live in lyon", 3, (spans[1],))
+        assert found(store, "lyon") == ["mem_1"]
+        with store.view() as view:
+            assert view.traces(ALICE).dependencies() == {"ev_0": ("mem_1",)}
+            assert "mem_1" in view.unindexed(Unit.MEMORY, EMBEDDER.model, 9)
+            assert [step.cause for step in view.transitions("mem_1")] == ["add", "repeat", "unsupport"]
 
     def test_a_command_is_carried_out_once_and_leaves_a_receipt(self, store: Store) -> None:
         say(store, "I live in Lyon")

@@ -131,7 +131,7 @@ def observe(
 ) -> None:
     """Keep what is observed, such as a setting, as it is now."""
     text = standard_input() if content == "-" else content
-    with opened(store, owner_of(user)) as memory:
+    with opened(store, owner_of(user), make=True) as memory:
         done = memory.observe(
             source_key,
             text,

@@ -57,15 +57,19 @@ def import_chat(
     as_json: Json = False,
 ) -> None:
     """Import a chat; importing it again doubles nothing."""
-    from memwell.interfaces.importing.roles import settle_roles
+    from memwell.interfaces.importing.roles import of_user, settle_roles
     from memwell.interfaces.importing.writing import write_chat
 
     owner = owner_of(user)
-    name, items = _items(file, form, me or owner, _zone(timezone))
+    name, items = _items(file, form, _zone(timezone))
+    whole = len(items)
+    items = of_user(items, me or owner)
+    if len(items) < whole and not as_json:
+        say(f"{whole - len(items):,} memories of other users are left out")
     items = items[:limit]
     _require_messages(items, name)
     settled = settle_roles(items, me=me or owner)
-    with opened(store, owner) as memory, progress("import") as show_progress:
+    with opened(store, owner, make=True) as memory, progress("import") as show_progress:
 
         def work(go_on: Callable[[], None]) -> Report:
             def advance(done: int) -> None:
@@ -80,11 +84,11 @@ def import_chat(
         raise typer.Exit(ExitCode.PARTLY)
 
 
-def _items(file: Path, form: Format, user: str, zone: tzinfo | None) -> tuple[str, list[Item]]:
+def _items(file: Path, form: Format, zone: tzinfo | None) -> tuple[str, list[Item]]:
     """Name of the chat, and what is in it."""
     source = file.name.split(".")[0] or file.name
     if str(file) != "-" and is_database(file):
-        return file.name, list(records(read_database(file, user), source=source, zone=zone))
+        return file.name, list(records(read_database(file), source=source, zone=zone))
     name, text = ("stdin", standard_input()) if str(file) == "-" else (file.name, read_text(file))
     if not text.strip():
         raise InputError(f"{name!r} is empty", remedy=f"give {_FORMATS}", code="empty_text")

@@ -54,7 +54,7 @@ def worker(
     as_json: Json = False,
 ) -> None:
     """Carry out jobs until interrupted."""
-    with opened(store) as memory:
+    with opened(store, make=True) as memory:
         if not drain:
             say("working; stop with Ctrl-C")
             memory.jobs.run()

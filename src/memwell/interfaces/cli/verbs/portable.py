@@ -46,7 +46,7 @@ def restore(
     as_json: Json = False,
 ) -> None:
     """Show what taking in a bundle would do; do it with --yes HASH."""
-    with opened(store) as memory:
+    with opened(store, make=True) as memory:
         plan = memory.plan_import(file, user_id=user)
         done = None
         if yes is not None:

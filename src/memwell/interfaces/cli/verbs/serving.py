@@ -14,6 +14,7 @@ import typer
 from memwell.errors import ConfigurationError, InputError
 from memwell.interfaces.cli.options import Json, StorePath, User, needs_extra, opened, owner_of
 from memwell.interfaces.cli.output import local, print_json, print_table, print_text, say
+from memwell.interfaces.python.loading import loading
 
 if TYPE_CHECKING:
     from memwell.interfaces.serving.keys import KeyFolder
@@ -45,16 +46,17 @@ def serve(
 ) -> None:
     """Serve the store over HTTP until stopped."""
     needs_extra("server", "fastapi", "uvicorn", "prometheus_client")
-    from memwell.interfaces.rest.app import build_app
-    from memwell.interfaces.serving.guard import Limits
-    from memwell.interfaces.serving.listen import check_exposure, listen
+    with loading():
+        from memwell.interfaces.rest.app import build_app
+        from memwell.interfaces.serving.guard import Limits
+        from memwell.interfaces.serving.listen import check_exposure, listen
 
     tls = _tls(tls_cert, tls_key)
     keys = key_folder(store)
     check_exposure(host, keys, tls=tls is not None, plain_http=plain_http)
     limits = Limits(body_bytes=max_body, under_way=max_under_way, per_minute=rate)
     _log(log_level)
-    with opened(store, worker=True) as memory:
+    with opened(store, worker=True, make=True) as memory:
         memory.warm()
         listen(build_app(memory, keys, limits=limits, hosts=[host]), host, port, _announce, tls=tls)
 
@@ -72,35 +74,38 @@ def mcp(
 ) -> None:
     """Serve one user's memory to models over MCP."""
     needs_extra("mcp", "mcp", "uvicorn")
-    import asyncio
+    with loading():
+        import asyncio
 
-    from memwell.interfaces.mcp.server import McpServer, serve_stdio
+        from memwell.interfaces.mcp.server import McpServer, serve_stdio
 
     tls = _tls(tls_cert, tls_key)
     owner = owner_of(user)
     scope = scope_of(owner)
     _log(log_level)
     if not http:
-        asyncio.run(serve_stdio(lambda: opened(store, owner, worker=True), scope))
+        asyncio.run(serve_stdio(lambda: opened(store, owner, worker=True, make=True), scope))
         return
     from memwell.interfaces.mcp.http import http_app
     from memwell.interfaces.serving.listen import check_exposure, listen
 
     keys = key_folder(store)
     check_exposure(host, keys, tls=tls is not None, plain_http=plain_http)
-    with opened(store, owner, worker=True) as memory:
+    with opened(store, owner, worker=True, make=True) as memory:
         own = McpServer(lambda: memory, scope)
+        own.open()
         listen(http_app(own, keys, host), host, port, _announce, tls=tls)
 
 
 def rpc(log_level: LogLevel = "warning", user: User = None, store: StorePath = None) -> None:
     """Serve one user's memory to a host by lines of JSON."""
     needs_extra("rpc", "pydantic")
-    from memwell.interfaces.rpc.session import Session
+    with loading():
+        from memwell.interfaces.rpc.session import Session
 
     owner = owner_of(user)
     _log(log_level)
-    with protocol_output() as answers, opened(store, owner, worker=True) as memory:
+    with protocol_output() as answers, opened(store, owner, worker=True, make=True) as memory:
         memory.warm()
         Session(memory, owner).run(sys.stdin.buffer, answers)
 

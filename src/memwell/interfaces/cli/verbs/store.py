@@ -22,7 +22,7 @@ _DOCTOR = "memwell-doctor"  # a user without memories, in whose name the doctor 
 
 def init(store: StorePath = None, as_json: Json = False) -> None:
     """Create the store where there is none; say where it is."""
-    with opened(store) as memory:
+    with opened(store, make=True) as memory:
         location = memory.status().location
     if as_json:
         print_json({"location": location})

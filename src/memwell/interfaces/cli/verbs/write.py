@@ -39,7 +39,7 @@ def add(
     words = standard_input() if text == "-" else text
     if not words.strip():
         raise InputError("the text is empty", remedy="give what the user said", code="empty_text")
-    with opened(store, owner_of(user)) as memory:
+    with opened(store, owner_of(user), make=True) as memory:
         result = memory.add(words, session_id=session, at=moment("--at", at), request_id=request, wait=wait)
         _show(memory, result, as_json)
 
