@@ -14,7 +14,8 @@ BITS = 16
 def word(seed: int) -> Matrix:
     """A vector of signs, as a word of a text is kept."""
     signs = np.where(np.random.default_rng(seed).standard_normal(BITS) > 0, 1, -1)
-    return (signs / BITS**0.5).astype(np.float32)
+    vector: Matrix = (signs / BITS**0.5).astype(np.float32)
+    return vector
 
 
 def code(*seeds: int) -> bytes:
