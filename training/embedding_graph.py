@@ -1,8 +1,9 @@
 """Write the graph of the embedder, without its weights: ``python training/embedding_graph.py``; needs ``onnx``.
 
 The graph is multilingual-e5-small behind its embedding table: 12 layers of self-attention over texts of one length,
-then the mean over the tokens. Each weight is declared under the name by which ``memwell.builtin.model.embedding`` hands
-it over. The file names itself as the place of the weights, since onnxruntime wants that place to exist.
+then the mean over the tokens; the tokens themselves are the second output. Each weight is declared under the name by
+which ``memwell.builtin.model.embedding`` hands it over. The file names itself as the place of the weights, since
+onnxruntime wants that place to exist.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class Graph:
 
 
 def embedding() -> onnx.ModelProto:
-    """Input ``embedded``, shape ``(texts, tokens, 384)``; output ``mean``, shape ``(texts, 384)``."""
+    """Input ``embedded``, shape ``(texts, tokens, 384)``; outputs the last layer and its ``mean``, ``(texts, 384)``."""
     graph = Graph()
     graph.constant("heads", np.array([0, 0, 3 * HEADS, HIDDEN // HEADS], np.int64))
     graph.constant("joined", np.array([0, 0, HIDDEN], np.int64))
@@ -104,7 +105,10 @@ def embedding() -> onnx.ModelProto:
         graph.nodes,
         "embedding",
         [helper.make_tensor_value_info("embedded", TensorProto.FLOAT, ["texts", "tokens", HIDDEN])],
-        [helper.make_tensor_value_info("mean", TensorProto.FLOAT, ["texts", HIDDEN])],
+        [
+            helper.make_tensor_value_info("mean", TensorProto.FLOAT, ["texts", HIDDEN]),
+            helper.make_tensor_value_info(value, TensorProto.FLOAT, ["texts", "tokens", HIDDEN]),
+        ],
         graph.initializers,
     )
     operators = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]

@@ -53,6 +53,23 @@ def test_about_the_past(text: str, past: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "several"),
+    [
+        ("Where has Ana been?", True),
+        ("Which books by Verne have we read together?", True),
+        ("HAS she ever sung?", True),
+        ("What did Ana have for lunch?", False),
+        ("Does he have a car that has four doors?", False),
+        ("What hasty words fell?", False),
+        ("When was the party?", False),
+        ("我住哪？", False),
+    ],
+)
+def test_asks_for_several(text: str, several: bool) -> None:
+    assert READER.read(text, ASKED_AT).asks_several is several
+
+
+@pytest.mark.parametrize(
     ("text", "names"),
     [
         ("Where does Anjali work?", ("Anjali",)),

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from memwell.interfaces.cli.app import VERBS, build_app
-from memwell.interfaces.cli.loading import loading
-from tests.cli.conftest import Cli
+from memwell.interfaces.python.loading import loading
+from tests.cli.harness import Cli
 from tests.interfaces.servers import environment
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -126,7 +126,7 @@ def test_a_change_against_what_has_changed_is_refused(http: httpx.Client) -> Non
     refused = http.put(f"/v1/memories/{memory_id}", json=body, headers={"If-Match": tag})
     assert code(refused, 412) == "stale_revision"
     assert code(http.delete(f"/v1/memories/{memory_id}", headers={"If-Match": tag}), 412) == "stale_revision"
-    for other in ("x", 'W/"1"', f'"{"9" * 5_000}"', '"٣"'.encode()):
+    for other in ("x", 'W/"1"', f'"{"9" * 5_000}"'):
         assert code(http.delete(f"/v1/memories/{memory_id}", headers={"If-Match": other}), 422) == "invalid_input"
     tag = http.get(f"/v1/memories/{memory_id}").headers["etag"]
     assert http.put(f"/v1/memories/{memory_id}", json=body, headers={"If-Match": tag}).status_code == 200
@@ -221,19 +221,23 @@ def test_twenty_users_on_twenty_threads_see_their_own_alone(http: httpx.Client) 
 
 
 @pytest.mark.slow
-def test_a_thousand_searches_at_once_are_all_answered(http: httpx.Client) -> None:
+@pytest.mark.timeout(1_200)
+def test_a_thousand_searches_at_once_are_all_answered(server: Running, http: httpx.Client) -> None:
     added(http, "I live in Lyon.", "busy")
 
-    async def story() -> None:
-        async with httpx.AsyncClient(base_url=http.base_url, timeout=280, limits=httpx.Limits()) as client:
-            body = {"query": "Where do I live?", "user_id": "busy"}
-            calls = (client.post("/v1/memories/search", json=body) for _ in range(1_000))
-            answers = await asyncio.gather(*calls)
-        assert {(answer.status_code, answer.json()["memories"][0]["content"]) for answer in answers} == {
-            (200, "I live in Lyon.")
-        }
-
-    asyncio.run(story())
+    where = urlsplit(server.url)
+    body = json.dumps({"query": "Where do I live?", "user_id": "busy"}).encode()
+    head = f"Host: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+    request = f"POST /v1/memories/search HTTP/1.1\r\n{head}\r\n".encode() + body
+    with ExitStack() as stack:
+        asked = []
+        for _ in range(1_000):
+            connection = socket.create_connection((where.hostname or "", where.port or 0))
+            asked.append(stack.enter_context(connection))
+            connection.sendall(request)
+        answers = [connection.makefile("rb").read() for connection in asked]
+    assert {answer.partition(b"\r\n")[0] for answer in answers} == {b"HTTP/1.1 200 OK"}
+    assert all(b'"content":"I live in Lyon."' in answer for answer in answers)
     assert http.get("/health/ready").json() == {"status": "ok"}
 
 

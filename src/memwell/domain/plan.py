@@ -76,11 +76,16 @@ class AddSources:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """Embedding of one window of a record's text: little-endian float32, L2-normalised, and its character range."""
+    """Embedding of one window of a record's text: little-endian float32, L2-normalised, and its character range.
+
+    Attributes:
+        words: codes of the window's telling words, see ``ports.WordEmbedder``; ``None`` where the embedder makes none.
+    """
 
     start: int
     end: int
     data: bytes
+    words: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,12 @@ class IndexRecord:
     record_id: str
     model: str
     vectors: tuple[Vector, ...]
+
+    @property
+    def words(self) -> bytes | None:
+        """The codes of the words of all windows, end to end; ``None`` where a window has none made."""
+        made = [vector.words for vector in self.vectors if vector.words is not None]
+        return b"".join(made) if len(made) == len(self.vectors) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +16,11 @@ from memwell.domain.memory import MemoryRecord, Span
 from memwell.domain.plan import IndexRecord, Unit, Vector
 from memwell.domain.rights import may_go
 from memwell.engine.calls import Errand, on_behalf, target_of
-from memwell.engine.ports import Embedder, Matrix
+from memwell.engine.ports import Embedder, Matrix, WordEmbedder
 from memwell.engine.vectors import checked, pack, windows
+
+# A document is found by its vectors; comparing all its words would make searches slow.
+_WORDED_WINDOWS = 8
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,15 @@ def indexable_memory(memory_id: str, statement: MemoryRecord | Candidate) -> Ind
     return Indexable(Unit.MEMORY, memory_id, statement.content, memory_prefix(statement.qualifiers))
 
 
-def embed(embedder: Embedder, texts: Iterable[str]) -> Mapping[str, Matrix]:
-    """Vector by text, each distinct text embedded once, all in one batch.
+class Embedded(NamedTuple):
+    """A text's vector, and the codes of its telling words from an embedder that makes them."""
+
+    vector: Matrix
+    words: bytes | None
+
+
+def embed(embedder: Embedder, texts: Iterable[str]) -> Mapping[str, Embedded]:
+    """What the embedder makes of each text; each distinct text is embedded once, all in one batch.
 
     Raises:
         EmbeddingError: the embedder failed or gave an unusable vector.
@@ -54,16 +65,29 @@ def embed(embedder: Embedder, texts: Iterable[str]) -> Mapping[str, Matrix]:
     distinct = list(dict.fromkeys(texts))
     if not distinct:
         return {}
-    matrix = checked(embedder.passages(distinct), embedder.dimensions, len(distinct))
-    return dict(zip(distinct, matrix, strict=True))
+    words: Sequence[bytes | None] = [None] * len(distinct)
+    if isinstance(embedder, WordEmbedder):
+        rows, words = embedder.passages_with_words(distinct)
+    else:
+        rows = embedder.passages(distinct)
+    matrix = checked(rows, embedder.dimensions, len(distinct))
+    return dict(zip(distinct, map(Embedded, matrix, words), strict=True))
 
 
-def index_operation(item: Indexable, model: str, rows: Mapping[str, Matrix]) -> IndexRecord:
-    """The operation that stores ``item``'s vectors, looked up in ``rows``."""
-    vectors = tuple(
-        Vector(span.start, span.end, pack(rows[text])) for span, text in zip(item.spans, item.texts, strict=True)
-    )
-    return IndexRecord(item.unit, item.record_id, model, vectors)
+def index_operation(item: Indexable, model: str, rows: Mapping[str, Embedded]) -> IndexRecord:
+    """The operation that stores ``item``'s vectors, looked up in ``rows``.
+
+    Words are kept of evidence alone, and of a long text those of its first windows.
+    """
+    vectors = []
+    for place, (span, text) in enumerate(zip(item.spans, item.texts, strict=True)):
+        vector, words = rows[text]
+        if item.unit is not Unit.EVIDENCE:
+            words = None
+        elif words is not None and place >= _WORDED_WINDOWS:
+            words = b""
+        vectors.append(Vector(span.start, span.end, pack(vector), words))
+    return IndexRecord(item.unit, item.record_id, model, tuple(vectors))
 
 
 def index_both(embedder: Embedder, evidence: Evidence, memory: MemoryRecord) -> tuple[IndexRecord, ...]:
@@ -82,8 +106,8 @@ def index_both(embedder: Embedder, evidence: Evidence, memory: MemoryRecord) -> 
     return tuple(index_operation(item, embedder.model, rows) for item in items)
 
 
-def first_rows(items: Iterable[Indexable], rows: Mapping[str, Matrix], dimensions: int) -> Matrix:
+def first_rows(items: Iterable[Indexable], rows: Mapping[str, Embedded], dimensions: int) -> Matrix:
     """The first window's vector of each item, shape ``(len(items), dimensions)``; zeros where it was not embedded."""
-    nothing = np.zeros(dimensions, np.float32)
-    firsts = [rows.get(item.texts[0], nothing) for item in items]
+    nothing = Embedded(np.zeros(dimensions, np.float32), None)
+    firsts = [rows.get(item.texts[0], nothing).vector for item in items]
     return np.stack(firsts) if firsts else np.zeros((0, dimensions), np.float32)

@@ -78,6 +78,9 @@ class View(Protocol):
     def pool(self, scope: Scope, unit: Unit, query: PoolQuery) -> Pool:
         """The contenders, in the order they were stored."""
 
+    def words(self, ids: Iterable[str], model: str) -> dict[str, bytes]:
+        """Codes of the telling words of evidence, by id; absent where ``model`` has made none."""
+
     def recent(self, scope: Scope, session_id: str, *, before: datetime, limit: int) -> list[Evidence]:
         """The last ``limit`` evidence records of a session said at or before ``before``, oldest first."""
 
@@ -205,6 +208,26 @@ class AnswerCalibrated(Protocol):
     """
 
     answer_threshold: float
+
+
+@runtime_checkable
+class WordEmbedder(Embedder, Protocol):
+    """An embedder that also tells what each telling word of a text means where it stands.
+
+    A word of a question is compared with the words of a text one by one: so a text is found by the one word that
+    answers, whatever else it tells.
+
+    Attributes:
+        word_bits: length of a word's code, a multiple of 8. Codes of different models are never compared.
+    """
+
+    word_bits: int
+
+    def passages_with_words(self, texts: Sequence[str]) -> tuple[Matrix, Sequence[bytes]]:
+        """What ``Embedder.passages`` gives, and for each text the codes of its telling words, end to end: the signs."""
+
+    def query_with_words(self, text: str) -> tuple[Matrix, Matrix]:
+        """What ``Embedder.query`` gives, and the question's telling words, shape ``(words, word_bits)``, normalised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +374,7 @@ class Question:
         terms: for the keyword index, stop words left out.
         about_owner: it asks about the user themself ("where do I live", "我住哪").
         about_past: it asks what used to be.
+        asks_several: it asks for what was told at several times ("Where has Ana been?").
         names: capitalised or otherwise marked names in it, as written.
         periods: dates it names, as half-open UTC periods.
     """
@@ -359,6 +383,7 @@ class Question:
     terms: tuple[str, ...]
     about_owner: bool = False
     about_past: bool = False
+    asks_several: bool = False
     names: tuple[str, ...] = ()
     periods: tuple[Validity, ...] = ()
 

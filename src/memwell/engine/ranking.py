@@ -28,12 +28,16 @@ _POSSESSIVE = re.compile("['’]s?$")
 
 
 def narrowness(question: Question, weights: Weights) -> float:
-    """From 0 for a broad question to 1 for a narrow one, by the number of its telling terms, names apart."""
+    """From 0 for a broad question to 1 for a narrow one, by the number of its telling terms, names apart.
+
+    A question for several things has its answers in many places however much it tells.
+    """
     names = {part for name in question.names for part in terms(_bare(name))}
     telling = [term for term in question.terms if term not in names]
     # Unspaced scripts give a term for each pair of characters: about two a word.
     count = sum(0.5 if is_unspaced(term) else 1.0 for term in telling)
-    return min(max((count - 1) / (weights.narrow_terms - 1), 0.0), 1.0)
+    narrow = min(max((count - 1) / (weights.narrow_terms - 1), 0.0), 1.0)
+    return narrow * weights.several if question.asks_several else narrow
 
 
 def remaining(narrow: float, weights: Weights) -> float:
@@ -41,12 +45,18 @@ def remaining(narrow: float, weights: Weights) -> float:
     return weights.broad + (1 - weights.broad) * narrow
 
 
-def turn_scores(pool: Pool, question: Question, weights: Weights) -> Scores:
-    """Score of each evidence entry, shape ``(len(pool),)``."""
+def turn_scores(pool: Pool, question: Question, weights: Weights, matches: Scores | None = None) -> Scores:
+    """Score of each evidence entry, shape ``(len(pool),)``.
+
+    Args:
+        matches: how well the words of each match those of the question; ``None`` where that is not known.
+    """
     narrow = narrowness(question, weights)
     scores = _own_scores(pool, weights) + weights.date * date_nearness(pool, question.periods, weights.date_days)
     if narrow < 1 and question.names:
         scores += weights.speaker * (1 - narrow) * _said_by(pool, question.names)
+    if matches is not None:
+        scores += weights.words * matches
     _, episode = np.unique(pool.episodes, return_inverse=True)
     best = np.full(len(pool), -np.inf)
     np.maximum.at(best, episode, scores)

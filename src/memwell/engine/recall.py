@@ -18,9 +18,20 @@ from memwell.domain.scope import Scope
 from memwell.domain.text import checked_text, terms
 from memwell.engine.calls import OUTAGES, Errand, on_behalf
 from memwell.engine.items import MemoryItem, RawItem
+from memwell.engine.matching import word_matches
 from memwell.engine.pending import pending_corrections, statuses
 from memwell.engine.people import known_people, with_other_names
-from memwell.engine.ports import AnswerCalibrated, Clock, Embedder, Matrix, Question, QuestionReader, Store, View
+from memwell.engine.ports import (
+    AnswerCalibrated,
+    Clock,
+    Embedder,
+    Matrix,
+    Question,
+    QuestionReader,
+    Store,
+    View,
+    WordEmbedder,
+)
 from memwell.engine.provisional import provisional
 from memwell.engine.queries import Pool, PoolQuery
 from memwell.engine.ranking import (
@@ -46,6 +57,8 @@ MAX_QUERY_BYTES = 8_192
 # Records that each signal brings into the running, at least, and for each result asked for.
 POOL = 100
 POOL_PER_RESULT = 2
+# Turns whose words are compared with the question's: the best by all other signals.
+MATCHED = 50
 # Unformed messages that are looked at, newest first.
 UNFORMED = 200
 # Scores of verbatim evidence are capped: it is no formed memory.
@@ -108,13 +121,13 @@ class Recall:
         checked_text("query", query, max_bytes=MAX_QUERY_BYTES)
         now = self.clock.now()
         question = self.reader.read(query, as_of or now)
-        vector, degraded = self._vector(scope, query)
+        asked, degraded = self._asked(scope, query)
         lens = Lens(now=now, as_of=as_of, known_at=known_at, target=target, include_past=question.about_past)
         contenders = max(POOL, POOL_PER_RESULT * max(limits.memories, limits.raw, limits.procedures))
         with self.store.view() as view:
             question = with_other_names(question, known_people(view, scope, lens))
             looker = _Looker(
-                view, scope, self.embedder, self.weights, question, vector, lens, contenders, include_relations
+                view, scope, self.embedder, self.weights, question, asked, lens, contenders, include_relations
             )
             turns = looker.turns()
             memories = looker.memories(limits.memories, turns, frozenset(Kind) - {Kind.PROCEDURE})
@@ -140,28 +153,46 @@ class Recall:
                 pending=pending,
             )
 
-    def _vector(self, scope: Scope, query: str) -> tuple[Matrix | None, str | None]:
-        """The question's vector; where an endpoint gives none, keywords go on alone, and the result says why.
+    def _asked(self, scope: Scope, query: str) -> tuple[_Asked, str | None]:
+        """What the embedder makes of the question; where an endpoint gives nothing, the result says why.
+
+        Keywords go on alone then.
 
         Raises:
             EmbeddingError: a local embedder failed, or an endpoint gave a vector that cannot be used.
         """
         try:
             with on_behalf(Errand(scope)):
-                row = self.embedder.query(query)
+                asked = self._embedded(query)
         except BudgetError as error:
-            return None, error.code
+            return _Asked(), error.code
         except EmbeddingError as error:
             if error.code not in OUTAGES:
                 raise
-            return None, error.code
-        return checked(np.asarray(row)[None], self.embedder.dimensions, 1)[0], None
+            return _Asked(), error.code
+        return asked, None
+
+    def _embedded(self, query: str) -> _Asked:
+        words = None
+        if isinstance(self.embedder, WordEmbedder):
+            row, words = self.embedder.query_with_words(query)
+        else:
+            row = self.embedder.query(query)
+        return _Asked(checked(np.asarray(row)[None], self.embedder.dimensions, 1)[0], words)
 
 
 def _marked(items: tuple[MemoryItem, ...], status: Mapping[str, str]) -> tuple[MemoryItem, ...]:
     if not status:
         return items
     return tuple(replace(item, correction_status=status.get(item.id)) for item in items)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The question's vector and its telling words; ``None`` where the embedder gives none."""
+
+    vector: Matrix | None = None
+    words: Matrix | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +212,7 @@ class _Looker:
     embedder: Embedder
     weights: Weights
     question: Question
-    vector: Matrix | None
+    asked: _Asked
     lens: Lens
     contenders: int
     relations: bool
@@ -189,7 +220,23 @@ class _Looker:
     def turns(self) -> _Turns:
         """Evidence in the running."""
         pool = self._pool(Unit.EVIDENCE, replace(self.lens, include_past=False), ())
-        return _Turns(pool, turn_scores(pool, self.question, self.weights))
+        scores = turn_scores(pool, self.question, self.weights)
+        matches = self._matches(pool, scores)
+        return _Turns(pool, scores if matches is None else turn_scores(pool, self.question, self.weights, matches))
+
+    def _matches(self, pool: Pool, scores: Scores) -> Scores | None:
+        """How well the words of the best of ``pool`` match the question's; the others as the worst of these."""
+        if self.asked.words is None or not self.weights.words:
+            return None
+        near = ranked(pool, scores)[:MATCHED]
+        ids: list[str] = pool.record_ids[near].tolist()
+        codes = self.view.words(ids, self.embedder.model)
+        found = word_matches(self.asked.words, [codes.get(key) for key in ids])
+        if found is None:
+            return None
+        matches = np.full(len(pool), found.min())
+        matches[near] = found
+        return matches
 
     def memories(self, limit: int, turns: _Turns, kinds: frozenset[Kind]) -> tuple[MemoryItem, ...]:
         if not limit:
@@ -251,7 +298,7 @@ class _Looker:
             lens=lens,
             limit=self.contenders,
             model=self.embedder.model,
-            vector=self.vector,
+            vector=self.asked.vector,
             terms=self.question.terms,
             periods=self.question.periods,
             positions=positions,

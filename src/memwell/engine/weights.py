@@ -16,6 +16,7 @@ class Weights:
     Attributes:
         similarity: of the cosine itself; 1 except to measure what it is worth.
         keyword: of the keyword share, 0 to 1.
+        words: of how well the words of a turn match those of the question one by one, by meaning; -1 to 1.
         absent: how much a term that no visible record holds counts as missed (see ``PoolQuery.absent``).
         context: share of a turn's keyword share that each of the two turns after it gets, for a narrow question.
         date: of having been said within a period that the question names.
@@ -23,6 +24,7 @@ class Weights:
         episode: share of the best score in its episode that each turn gets, for a narrow question.
         speaker: of having been said by someone whom a broad question names.
         narrow_terms: telling terms, names apart, from which a question is narrow; with one it is broad.
+        several: share of its narrowness that a question for several things keeps.
         broad: share of ``context`` and ``episode`` that remains for a broad question.
         turn: share of its turn's score that a memory gets.
         other: factor of facts about others where the question is about the owner.
@@ -32,6 +34,7 @@ class Weights:
 
     similarity: float
     keyword: float
+    words: float
     absent: float
     context: float
     date: float
@@ -39,6 +42,7 @@ class Weights:
     episode: float
     speaker: float
     narrow_terms: float
+    several: float
     broad: float
     turn: float
     other: float

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -19,8 +19,14 @@ _PRODUCTS = {"qkv": ("q", "k", "v"), "ao": ("ao",), "fi": ("fi",), "fo": ("fo",)
 _START, _END = 0, 2
 # Word pieces that the model takes at a time, without start and end: a longer text is read in windows of that many.
 _WINDOW = 510
+# What the last layer makes of each token.
+_TOKENS = f"l{_LAYERS - 1}.oln.out"
 # Tokens of a batch; more do not go faster and take memory.
 _BATCH = 1024
+
+
+# Given the place of a text, the word pieces of a window of it, and the vector of each, shape ``(pieces, 384)``.
+Reader = Callable[[int, list[int], Matrix], None]
 
 
 class TextEncoder:
@@ -39,10 +45,13 @@ class TextEncoder:
         self._session, self._values = _session(weights)
         weights.release()
 
-    def means(self, texts: Sequence[str]) -> Matrix:
+    def means(self, texts: Sequence[str], reader: Reader | None = None) -> Matrix:
         """One vector a text, shape ``(len(texts), 384)``, not normalised.
 
         A text of more than one window has the mean of its windows, weighted by their word pieces.
+
+        Args:
+            reader: shown each window of each text, in no set order.
         """
         windows: dict[int, list[tuple[int, list[int]]]] = defaultdict(list)
         shares = np.zeros(len(texts), np.float32)
@@ -57,17 +66,22 @@ class TextEncoder:
             most = max(1, _BATCH // (size + 2))
             for first in range(0, len(alike), most):
                 rows, batch = zip(*alike[first : first + most], strict=True)
-                np.add.at(sums, list(rows), self._run(batch) * np.float32(max(size, 1)))
+                made, tokens = self._run(batch, with_tokens=reader is not None)
+                np.add.at(sums, list(rows), made * np.float32(max(size, 1)))
+                if reader is not None:
+                    for row, window, vectors in zip(rows, batch, tokens, strict=True):
+                        reader(row, window, vectors[1:-1])
         means: Matrix = sums / shares[:, None]
         return means
 
-    def _run(self, batch: Sequence[list[int]]) -> Matrix:
-        """The means of windows of one length."""
+    def _run(self, batch: Sequence[list[int]], *, with_tokens: bool) -> tuple[Matrix, Matrix]:
+        """The means of windows of one length, and what the last layer makes of their tokens, if asked for."""
         numbers = [number for window in batch for number in (_START, *window, _END)]
         tokens = len(batch[0]) + 2
         embedded = self._weights.word_rows(numbers, _HIDDEN).reshape(len(batch), tokens, _HIDDEN)
-        means: Matrix = self._session.run(["mean"], {"embedded": embedded + self._places[:tokens]})[0]
-        return means
+        wanted = ["mean", _TOKENS] if with_tokens else ["mean"]
+        made = self._session.run(wanted, {"embedded": embedded + self._places[:tokens]})
+        return made[0], made[-1]
 
 
 def _initializers(weights: EncoderWeights) -> Iterator[tuple[str, np.ndarray]]:

@@ -43,6 +43,7 @@ class Vocabulary:
     """
 
     def __init__(self, blob: bytes, offsets: np.ndarray, scores: Matrix, unknown: int) -> None:
+        self._blob, self._offsets = blob, offsets
         starts = offsets[:-1].astype(np.int64)
         lengths = np.diff(offsets).astype(np.int64)
         self._hashes = _hashes(blob, starts, lengths)
@@ -73,6 +74,10 @@ class Vocabulary:
             end, number = steps[end]
             found.append(number)
         return found[::-1]
+
+    def text(self, number: int) -> str:
+        """The characters of a piece; one that begins a word has ``▁`` in front."""
+        return self._blob[self._offsets[number] : self._offsets[number + 1]].decode("utf-8", "replace")
 
     def _found(self, line: bytes) -> Iterator[tuple[int, int, int, float]]:
         """Start, end, number and cost of each piece that occurs in ``line``, in the order of the starts.

@@ -113,6 +113,10 @@ class EncoderWeights:
         self.release()
         return vocabulary
 
+    def piece(self, number: int) -> str:
+        """See ``Vocabulary.text``."""
+        return self._pieces.text(number)
+
     def pieces(self, text: str) -> list[int]:
         """See ``Vocabulary.pieces``."""
         return self._pieces.pieces(text)

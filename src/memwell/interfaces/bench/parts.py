@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,17 @@ import numpy as np
 from memwell.builtin.embedder import unit
 from memwell.domain.decision import Action
 from memwell.domain.evidence import Evidence
-from memwell.engine.ports import AnswerCalibrated, Comparison, Embedder, Extraction, Matrix, Proposal, Turn, Verdict
+from memwell.engine.ports import (
+    AnswerCalibrated,
+    Comparison,
+    Embedder,
+    Extraction,
+    Matrix,
+    Proposal,
+    Turn,
+    Verdict,
+    WordEmbedder,
+)
 from memwell.engine.vectors import pack, unpack
 
 
@@ -140,14 +150,59 @@ class CachedEmbedder:
         self._file.close()
 
     def _read(self, use: str, text: str) -> Matrix | None:
-        row = self._file.execute("SELECT data FROM vector WHERE key = ?", (_key(use, text),)).fetchone()
-        return unpack(row[0]) if row else None
+        data = self._read_bytes(use, text)
+        return None if data is None else unpack(data)
 
-    def _write(self, use: str, texts: Sequence[str], vectors: Matrix) -> None:
-        rows = [(_key(use, text), pack(vector)) for text, vector in zip(texts, vectors, strict=True)]
+    def _read_bytes(self, use: str, text: str) -> bytes | None:
+        row = self._file.execute("SELECT data FROM vector WHERE key = ?", (_key(use, text),)).fetchone()
+        return row[0] if row else None
+
+    def _write(self, use: str, texts: Sequence[str], vectors: Iterable[Matrix]) -> None:
+        self._write_bytes(use, texts, map(pack, vectors))
+
+    def _write_bytes(self, use: str, texts: Sequence[str], data: Iterable[bytes]) -> None:
+        rows = [(_key(use, text), each) for text, each in zip(texts, data, strict=True)]
         self._file.execute("BEGIN")
         self._file.executemany("INSERT OR IGNORE INTO vector VALUES (?, ?)", rows)
         self._file.execute("COMMIT")
+
+
+class CachedWordEmbedder(CachedEmbedder):
+    """The same for an embedder that tells words apart."""
+
+    def __init__(self, embedder: WordEmbedder, folder: Path) -> None:
+        super().__init__(embedder, folder)
+        self.word_bits = embedder.word_bits
+        self._words = embedder
+
+    def passages_with_words(self, texts: Sequence[str]) -> tuple[Matrix, Sequence[bytes]]:
+        """See ``WordEmbedder.passages_with_words``."""
+        with self._lock:
+            codes = {text: self._read_bytes("words", text) for text in texts}
+            missing = [text for text, code in codes.items() if code is None]
+            if missing:
+                rows, made = self._words.passages_with_words(missing)
+                self._write("passage", missing, rows)
+                self._write_bytes("words", missing, made)
+                codes.update(zip(missing, made, strict=True))
+        return self.passages(texts), [codes[text] or b"" for text in texts]
+
+    def query_with_words(self, text: str) -> tuple[Matrix, Matrix]:
+        """See ``WordEmbedder.query_with_words``."""
+        with self._lock:
+            vector, words = self._read("question", text), self._read("words asked", text)
+            if vector is None or words is None:
+                vector, words = self._words.query_with_words(text)
+                self._write("question", [text], vector[None])
+                self._write("words asked", [text], [words])
+        return vector, words.reshape(-1, self.word_bits)
+
+
+def cached(embedder: Embedder, folder: Path) -> CachedEmbedder:
+    """``embedder`` with what it makes kept in ``folder``."""
+    if isinstance(embedder, WordEmbedder):
+        return CachedWordEmbedder(embedder, folder)
+    return CachedEmbedder(embedder, folder)
 
 
 def _key(use: str, text: str) -> bytes:

@@ -7,14 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from memwell.builtin.embedder import bundled_embedder
-from memwell.builtin.language import load_languages
+from memwell.builtin.language import stopwords
 from memwell.builtin.ranking import load_weights
 from memwell.engine.items import MemoryItem
 from memwell.engine.ports import Embedder, Extractor, Judge
@@ -23,7 +22,7 @@ from memwell.interfaces.bench.ablation import ALL_SIGNALS, variants
 from memwell.interfaces.bench.baseline import PlainBm25, StrongBm25
 from memwell.interfaces.bench.data import Document, DocumentTurn, GoldQuestion, find_files, read_document
 from memwell.interfaces.bench.measures import DEPTHS, Hit, Score, means, score
-from memwell.interfaces.bench.parts import CachedEmbedder, KeepAll, NoStatements
+from memwell.interfaces.bench.parts import KeepAll, NoStatements, cached
 from memwell.interfaces.bench.report import Cell, Progress, Report, Table, environment, no_progress
 from memwell.interfaces.python.memory import Memory
 
@@ -111,7 +110,7 @@ def run(
         makers = {"extractor": NoStatements(), "judge": KeepAll()}
     before: Document | None = None
     with TemporaryDirectory(prefix="memwell-bench-") as folder:
-        makers["embedder"] = cached = CachedEmbedder(embedder or bundled_embedder(), Path(folder))
+        makers["embedder"] = kept = cached(embedder or bundled_embedder(), Path(folder))
         for position, file in enumerate(files):
             document = read_document(file)
             progress(position, len(files), document.id)
@@ -121,7 +120,7 @@ def run(
                 _measure(document, before, _Stores(each, memories), measured)
                 parts = each[ALL_SIGNALS].status()
             before = document
-        cached.close()
+        kept.close()
     progress(len(files), len(files), "")
     return Report(
         benchmark="recall",
@@ -172,7 +171,7 @@ def _ask(
     if not asked:
         return
     plain = PlainBm25([turn.text for turn in added])
-    strong = StrongBm25([f"{turn.speaker}: {turn.text}" for turn in added], _stopwords())
+    strong = StrongBm25([f"{turn.speaker}: {turn.text}" for turn in added], stopwords())
     turns = {turn.id: turn for turn in added}
     for question in asked:
         answers: dict[tuple[str, str], list[Hit]] = {
@@ -198,11 +197,6 @@ def _note_silence(dataset: str, result: SearchResult, stores: _Stores, measured:
     measured.silent[dataset, RAW, own].append(not result.raw)
     if stores.formed:
         measured.silent[dataset, MEMORIES, own].append(not result.memories)
-
-
-@cache
-def _stopwords() -> frozenset[str]:
-    return frozenset(word for language in load_languages() for word in language.stopwords)
 
 
 def _turn_hits(positions: Iterable[int], added: Sequence[DocumentTurn]) -> list[Hit]:

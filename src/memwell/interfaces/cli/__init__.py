@@ -9,7 +9,7 @@ from collections.abc import Sequence
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``memwell`` with ``arguments`` (those of the process where omitted) and return its exit code."""
     try:
-        from memwell.interfaces.cli.loading import loading
+        from memwell.interfaces.python.loading import loading
 
         with loading():
             from memwell.interfaces.cli.run import run  # late, so that importing the package stays cheap

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memwell.errors import ConfigurationError, InputError, NotFoundError
-from memwell.interfaces.cli.loading import loading
+from memwell.interfaces.python.loading import loading
 from memwell.interfaces.python.times import local_time
 
 if TYPE_CHECKING:

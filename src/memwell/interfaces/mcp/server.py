@@ -18,6 +18,7 @@ from mcp.shared.exceptions import MCPError
 from memwell import __version__
 from memwell.errors import MemwellError
 from memwell.interfaces.mcp.offered import PROMPT, TEMPLATE
+from memwell.interfaces.python.loading import loading
 
 if TYPE_CHECKING:
     from memwell.interfaces.mcp.requests import Requests
@@ -47,7 +48,8 @@ class McpServer:
         return self._opened
 
     def _load(self) -> Requests:
-        from memwell.interfaces.mcp.requests import Requests  # late: it brings numpy, which no greeting needs
+        with loading():  # late: it brings numpy, which no greeting needs
+            from memwell.interfaces.mcp.requests import Requests
 
         memory = self._open()
         memory.warm()

@@ -133,6 +133,11 @@ class MemoryView:
         holding = [np.array([i for i, held in enumerate(words) if stem in held], np.intp) for stem in wanted]
         return keyword_share(holding, np.array([len(held) for held in words], np.int64), query.absent)
 
+    def words(self, ids: Iterable[str], model: str) -> dict[str, bytes]:
+        rows = self._rows.vectors[Unit.EVIDENCE]
+        known = {key: rows[key].words for key in ids if key in rows and rows[key].model == model}
+        return {key: words for key, words in known.items() if words is not None}
+
     def recent(self, scope: Scope, session_id: str, *, before: datetime, limit: int) -> list[Evidence]:
         found = [
             record

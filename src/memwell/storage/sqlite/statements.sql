@@ -22,6 +22,11 @@ SELECT no FROM linked
 -- name: request
 SELECT input_hash, outcome, plan_id FROM requests WHERE scope = ? AND id = ? AND expires_at > ?
 
+-- name: words
+SELECT e.id, v.words FROM evidence e JOIN evidence_vectors v ON v.record = e.no
+WHERE v.words IS NOT NULL AND v.model = (SELECT no FROM models WHERE name = ?)
+    AND e.id IN (SELECT value FROM json_each(?))
+
 -- name: unindexed_memory
 SELECT m.id FROM memories m
 WHERE m.state <> 'erased' AND NOT EXISTS (

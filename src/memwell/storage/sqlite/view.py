@@ -141,6 +141,9 @@ class SqliteView:
             comparable = query if known is not None else replace(query, vector=None)
             return pool(self._connection, row.no, unit, parts, comparable)
 
+    def words(self, ids: Iterable[str], model: str) -> dict[str, bytes]:
+        return dict(self._connection.execute(statement("words"), (model, id_list(ids))))
+
     def recent(self, scope: Scope, session_id: str, *, before: datetime, limit: int) -> list[Evidence]:
         row = self._row(scope)
         if row is None:

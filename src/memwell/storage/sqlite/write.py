@@ -7,6 +7,7 @@ import sqlite3
 import struct
 from collections.abc import Iterable, Sequence
 from itertools import count
+from typing import Any
 
 from memwell.domain.changes import Changes, Entry
 from memwell.domain.evidence import Evidence
@@ -169,8 +170,10 @@ class Writer:
             if item.vectors:
                 spans = b"".join(struct.pack("<ii", vector.start, vector.end) for vector in item.vectors)
                 data = b"".join(vector.data for vector in item.vectors)
-                row = (number, self._model(item), spans, data)
-                self._connection.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?)", row)
+                row: tuple[Any, ...] = (number, self._model(item), spans, data)
+                if item.unit is Unit.EVIDENCE:
+                    row = (*row, item.words)
+                self._connection.execute(f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(row))})", row)
             else:
                 self._connection.execute(f"DELETE FROM {table} WHERE record = ?", (number,))
             records = "memories" if item.unit is Unit.MEMORY else "evidence"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from memwell.domain.evidence import Permissions, Target
 from memwell.domain.lens import Lens
 from memwell.domain.memory import Kind, Links, Source, State
-from memwell.domain.plan import AddEvidence, AddMemory, AddSources, Retire, Unit
+from memwell.domain.plan import AddEvidence, AddMemory, AddSources, EraseEvidence, Retire, Unit
 from memwell.engine.ports import Store
 from memwell.engine.queries import PoolQuery
 from memwell.errors import InputError
@@ -29,6 +30,11 @@ from memwell.testing.doubles import (
 
 DAY = timedelta(days=1)
 CLOUD = Lens(now=START, target=Target.CLOUD)
+
+
+def _words(store: Store, model: str = EMBEDDER.model, *ids: str) -> dict[str, bytes]:
+    with store.view() as view:
+        return view.words(ids or ("ev_1",), model)
 
 
 class SearchingCases(StoreCases):
@@ -79,6 +85,29 @@ class SearchingCases(StoreCases):
             assert [(entry.record_id, entry.similarity) for entry in unknown] == [("mem_1", 0)]
             with pytest.raises(InputError, match="32 dimensions"):
                 view.pool(ALICE, Unit.MEMORY, PoolQuery(model="hash-1", vector=vector, terms=[], lens=NOW, limit=9))
+
+    def test_words_are_kept_of_evidence_by_the_model_of_its_vectors(self, store: Store) -> None:
+        evidence = make_evidence("ev_1", "green tea and then blue cars")
+        made = make_index(evidence, EMBEDDER, (0, 9), (19, 28))
+        first, second = made.vectors
+        worded = replace(made, vectors=(replace(first, words=b"\x01"), replace(second, words=b"\x02\x03")))
+        store.apply(make_plan("p1", AddEvidence(evidence), worded))
+        assert _words(store) == {"ev_1": b"\x01\x02\x03"}
+        assert _words(store, "hash-2") == {}
+        assert _words(store, EMBEDDER.model, "ev_2") == {}
+        store.apply(make_plan("p2", replace(made, vectors=(replace(first, words=b""),))))
+        assert _words(store) == {"ev_1": b""}
+        store.apply(make_plan("p3", made))
+        assert _words(store) == {}
+
+    def test_words_go_with_their_evidence(self, store: Store) -> None:
+        evidence = make_evidence("ev_1", "green tea")
+        made = make_index(evidence, EMBEDDER)
+        worded = replace(made, vectors=(replace(made.vectors[0], words=b"\x01"),))
+        store.apply(make_plan("p1", AddEvidence(evidence), worded))
+        store.apply(make_plan("p2", EraseEvidence("ev_1")))
+        assert _words(store) == {}
+        assert store.check() == []
 
     def test_the_limit_counts_what_is_visible(self, store: Store) -> None:
         say(store, *["I live in Lyon"] * 30)

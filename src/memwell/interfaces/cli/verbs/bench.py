@@ -147,9 +147,9 @@ def _embedder(cache: Path | None) -> Embedder | None:
     if cache is None:
         return None
     from memwell.builtin.embedder import bundled_embedder
-    from memwell.interfaces.bench.parts import CachedEmbedder
+    from memwell.interfaces.bench.parts import cached
 
-    return CachedEmbedder(bundled_embedder(), cache)
+    return cached(bundled_embedder(), cache)
 
 
 def _show(report: Report, out: Path | None, as_json: bool) -> None:

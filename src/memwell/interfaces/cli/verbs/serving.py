@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from memwell.errors import ConfigurationError, InputError
-from memwell.interfaces.cli.loading import loading
 from memwell.interfaces.cli.options import Json, StorePath, User, needs_extra, opened, owner_of
 from memwell.interfaces.cli.output import local, print_json, print_table, print_text, say
+from memwell.interfaces.python.loading import loading
 
 if TYPE_CHECKING:
     from memwell.interfaces.serving.keys import KeyFolder
