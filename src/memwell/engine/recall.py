@@ -220,23 +220,24 @@ class _Looker:
     def turns(self) -> _Turns:
         """Evidence in the running."""
         pool = self._pool(Unit.EVIDENCE, replace(self.lens, include_past=False), ())
-        scores = turn_scores(pool, self.question, self.weights)
-        matches = self._matches(pool, scores)
-        return _Turns(pool, scores if matches is None else turn_scores(pool, self.question, self.weights, matches))
+        return _Turns(pool, turn_scores(pool, self.question, self.weights))
 
-    def _matches(self, pool: Pool, scores: Scores) -> Scores | None:
-        """How well the words of the best of ``pool`` match the question's; the others as the worst of these."""
+    def _matched(self, turns: _Turns) -> Scores:
+        """Score of each turn, its words compared with the question's one by one for the best of ``turns``.
+
+        Memories do without: what matches in their turn may be a statement beside them, and one that holds no more.
+        """
         if self.asked.words is None or not self.weights.words:
-            return None
-        near = ranked(pool, scores)[:MATCHED]
-        ids: list[str] = pool.record_ids[near].tolist()
+            return turns.scores
+        near = ranked(turns.pool, turns.scores)[:MATCHED]
+        ids: list[str] = turns.pool.record_ids[near].tolist()
         codes = self.view.words(ids, self.embedder.model)
         found = word_matches(self.asked.words, [codes.get(key) for key in ids])
         if found is None:
-            return None
-        matches = np.zeros(len(pool))
+            return turns.scores
+        matches = np.zeros(len(turns.pool))
         matches[near] = found
-        return matches
+        return turn_scores(turns.pool, self.question, self.weights, matches)
 
     def memories(self, limit: int, turns: _Turns, kinds: frozenset[Kind]) -> tuple[MemoryItem, ...]:
         if not limit:
@@ -274,11 +275,12 @@ class _Looker:
     def raw(self, limit: int, turns: _Turns) -> tuple[RawItem, ...]:
         if not limit or not self._answered(turns.pool):
             return ()
-        best = ranked(turns.pool, turns.scores)[:limit]
+        scores = self._matched(turns)
+        best = ranked(turns.pool, scores)[:limit]
         ids: list[str] = turns.pool.record_ids[best].tolist()
         evidence = self.view.evidence(ids)
         items = []
-        for key, score in zip(ids, turns.scores[best].tolist(), strict=True):
+        for key, score in zip(ids, scores[best].tolist(), strict=True):
             window = self._window(evidence[key])
             items.append(RawItem(evidence[key], min(shown_score(score), RAW_SCORE_CAP), window.start, window.end))
         return tuple(items)
