@@ -25,15 +25,16 @@ def code(*seeds: int) -> bytes:
 def test_one_word_finds_a_text_whatever_else_it_tells() -> None:
     matches = word_matches(word(1)[None], [code(2), code(3, 4, 1, 5, 6), code(1)])
     assert matches is not None
-    assert matches[1] == matches[2] == 0
-    assert matches[0] < 0
+    assert matches[1] == matches[2] > 0
+    assert matches[0] == 0
 
 
-def test_the_value_is_the_cosine_below_the_best() -> None:
+def test_the_value_is_the_cosine_above_the_worst() -> None:
     question = np.stack([word(1)])
     matches = word_matches(question, [code(1), code(2)])
     assert matches is not None
-    assert matches[1] == pytest.approx(float(word(2) @ word(1)) - 1, abs=1e-6)
+    assert matches[1] == 0
+    assert matches[0] == pytest.approx(1 - float(word(2) @ word(1)), abs=1e-6)
 
 
 def test_a_word_that_all_texts_have_decides_less_than_one_that_few_have() -> None:
@@ -41,8 +42,7 @@ def test_a_word_that_all_texts_have_decides_less_than_one_that_few_have() -> Non
     texts = [code(1)] * 19 + [code(2)]
     matches = word_matches(np.stack([common, rare]), texts)
     assert matches is not None
-    assert matches[-1] == 0
-    assert (matches[:-1] < 0).all()
+    assert (matches[:-1] < matches[-1]).all()
 
 
 def test_texts_of_which_nothing_is_known_stand_in_the_middle() -> None:
@@ -54,8 +54,8 @@ def test_texts_of_which_nothing_is_known_stand_in_the_middle() -> None:
 def test_a_text_without_words_has_no_share() -> None:
     matches = word_matches(word(1)[None], [b"", code(1), b""])
     assert matches is not None
-    assert matches[1] == 0
-    assert matches[0] == matches[2] == pytest.approx(-1)
+    assert matches[1] == pytest.approx(1)
+    assert matches[0] == matches[2] == 0
 
 
 @pytest.mark.parametrize("codes", [[], [None, None]])

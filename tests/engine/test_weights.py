@@ -35,7 +35,7 @@ def test_each_ablation_differs_from_all_signals() -> None:
 
 
 def test_a_store_is_searched_with_the_weights_given(tmp_path: Path) -> None:
-    weights = replace(load_weights(), similarity=0.0)
+    weights = replace(load_weights(), similarity=0.0, words=0.0)
     with Memory(tmp_path / "m.db", user_id="u", weights=weights) as memory:
         memory.add("I keep bees.", at="2025-01-10T09:00:00Z")
         memory.add("I collect stamps.", at="2025-01-11T09:00:00Z")

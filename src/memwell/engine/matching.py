@@ -20,7 +20,7 @@ _ROWS = 256
 
 
 def word_matches(question: Matrix, codes: Sequence[bytes | None]) -> Scores | None:
-    """How well the words of each text match those of the question, below the best: 0 for it, less for others.
+    """How well the words of each text match those of the question, above the worst: 0 for it, more for others.
 
     Words that many of the texts match, as names of those who talk, count less than words that few do.
 
@@ -41,8 +41,8 @@ def word_matches(question: Matrix, codes: Sequence[bytes | None]) -> Scores | No
     values = (best @ (rarity / rarity.sum())).astype(np.float64)
     matches = np.full(len(codes), values.mean())
     matches[known] = values
-    below: Scores = matches - matches.max()
-    return below
+    above: Scores = matches - matches.min()
+    return above
 
 
 def _nearest(question: Matrix, codes: Sequence[bytes]) -> Matrix:

@@ -234,7 +234,7 @@ class _Looker:
         found = word_matches(self.asked.words, [codes.get(key) for key in ids])
         if found is None:
             return None
-        matches = np.full(len(pool), found.min())
+        matches = np.zeros(len(pool))
         matches[near] = found
         return matches
 

@@ -16,7 +16,7 @@ class Weights:
     Attributes:
         similarity: of the cosine itself; 1 except to measure what it is worth.
         keyword: of the keyword share, 0 to 1.
-        words: of how well the words of a turn match those of the question one by one, by meaning; -1 to 1.
+        words: of how well a turn's words match those of the question, one by one, by meaning (see ``matching``).
         absent: how much a term that no visible record holds counts as missed (see ``PoolQuery.absent``).
         context: share of a turn's keyword share that each of the two turns after it gets, for a narrow question.
         date: of having been said within a period that the question names.

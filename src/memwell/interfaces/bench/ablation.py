@@ -15,7 +15,7 @@ def variants(weights: Weights) -> Mapping[str, Weights]:
     alone = replace(weights, words=0.0, context=0.0, date=0.0, episode=0.0, speaker=0.0)
     return {
         ALL_SIGNALS: weights,
-        "no vectors": replace(weights, similarity=0.0),
+        "no vectors": replace(weights, similarity=0.0, words=0.0),
         "no keywords": replace(weights, keyword=0.0),
         "no matching of words by meaning": replace(weights, words=0.0),
         "no gate for absent words": replace(weights, absent=0.0),
