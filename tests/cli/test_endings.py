@@ -115,6 +115,7 @@ def test_a_fault_of_the_program_is_one_line_too(cli: Cli, monkeypatch: pytest.Mo
     def broken(*_: object, **__: object) -> None:
         raise KeyError("oops")
 
+    cli.ok("init")
     monkeypatch.setattr("memwell.interfaces.python.memory.Memory.status", broken)
     done = cli("status")
     assert done.code == ExitCode.INTERNAL
@@ -126,6 +127,7 @@ def test_an_interruption_has_its_own_code(cli: Cli, monkeypatch: pytest.MonkeyPa
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
+    cli.ok("init")
     for place in ("memwell.interfaces.python.memory.Memory.status", "memwell.interfaces.cli.run.run"):
         monkeypatch.setattr(place, interrupted)
         done = cli("status")

@@ -54,6 +54,7 @@ def read_until(outer: int, pattern: str) -> None:
 
 
 def test_a_live_view_follows_the_store_until_it_is_interrupted(tmp_path: Path) -> None:
+    assert memwell(tmp_path, "init").returncode == 0
     process, outer = watching(tmp_path)
     read_until(outer, r"memories\s+0")
     assert memwell(tmp_path, "add", "I live in Lyon.", "--user", "ann").returncode == 0

@@ -51,6 +51,7 @@ def test_output_for_people_goes_to_stdout_and_messages_to_stderr(cli: Cli) -> No
 
 
 def test_an_empty_store_prints_no_data(cli: Cli) -> None:
+    cli.ok("init")
     done = cli.ok("list")
     assert (done.out, done.err) == ("", "no memories\n")
     assert cli.ok("list", "--json").json == {"memories": [], "cursor": None}
@@ -159,6 +160,7 @@ def test_init_and_status_name_the_store(cli: Cli) -> None:
 
 def test_a_store_can_be_named(cli: Cli, tmp_path: Path) -> None:
     other = tmp_path / "other.db"
+    cli.ok("init")
     cli.ok(*LYON, "--store", str(other))
     assert cli.ok("list", "--json").json["memories"] == []
     assert len(cli.ok("list", "--store", str(other), "--json").json["memories"]) == 1
