@@ -273,3 +273,24 @@ def _lived(mem: Memory, steps: list[tuple[str, int, int, int]]) -> dict[str, tup
 def _statement(text: str) -> int:
     (found,) = [number for number, texts in enumerate(STATEMENTS) if normal_form(text) == normal_form(texts[0])]
     return found
+
+
+def test_copies_of_the_words_that_are_lost_go_and_those_of_what_stays_do_not(mem: Memory, holds: Scan) -> None:
+    mem.add("I play the cello with Zebulon. I live in Lyon.", session_id="s1")
+    mem.add("I play the cello.", session_id="s2")
+    mem.add([{"role": "assistant", "content": 'You told me "I play the cello with Zebulon" last week.'}])
+    mem.add([{"role": "assistant", "content": 'You told me "I play the cello" last year.'}])
+    asked = 'You said "I play the cello with Zebulon". Do you like jazz?'
+    mem.add([{"role": "assistant", "content": asked}, {"role": "user", "content": "Yes."}], session_id="s3")
+    mem.forget(mem.preview_forget(session="s1").token)
+    assert not holds(b"Zebulon")
+    assert holds(b"last year")
+
+
+def test_a_message_that_does_not_say_enough_by_itself_stays_as_evidence(mem: Memory, holds: Scan) -> None:
+    mem.add("我妹妹的名字是小兰。", session_id="s1")
+    mem.add("I love sailing boats.", session_id="s1")
+    (again,) = mem.add("I love sailing boats a lot, more than anything.", session_id="s2").evidence_ids
+    mem.forget(mem.preview_forget(session="s1").token)
+    assert [record.id for record in mem.evidence(session_id="s2")] == [again]
+    assert not holds("小兰".encode())

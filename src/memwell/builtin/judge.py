@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from memwell.builtin.attributes import same_subject
+from memwell.builtin.language import choose_language, load_languages
 from memwell.builtin.model.decide import Answer, DecisionModel, Known
 from memwell.builtin.model.layout import SLOTS
 from memwell.builtin.rules import RuleJudge
 from memwell.builtin.thresholds import load_thresholds
 from memwell.domain.decision import ALLOWED, Action, Candidate, Situation
+from memwell.domain.people import SOMEONE, USER
 from memwell.domain.text import normal_form, terms
 from memwell.engine.ports import Comparison, Head, Verdict
 
@@ -41,7 +44,7 @@ class BuiltinJudge:
     An action is taken where a rule is sure of it, or where the model's probability reaches the threshold that its cost
     sets; of several, the likeliest. Other statements of the same message are left to the rules. Certain without the
     model: the very same words again are a repeat, other figures are none; a report older than what it bears on never
-    replaces it; what is hedged or holds for a stated period retires nothing.
+    replaces it; what is hedged or holds for a stated period retires nothing; what tells an attribute is no chatter.
     """
 
     local = True
@@ -91,7 +94,8 @@ class BuiltinJudge:
         for index, shares in zip(indexes, answer.relations, strict=True):
             retiring = {action: share for name, share in shares.items() if (action := Action(name)).retires}
             total = sum(retiring.values())
-            if total >= self._thresholds["retire"] and not candidate.hedged and not candidate.limited:
+            limit = self._thresholds["retire_other" if _of_two_others(candidate, comparison.heads[index]) else "retire"]
+            if total >= limit and not candidate.hedged and not candidate.limited:
                 choices.append(_Choice(max(retiring, key=lambda action: retiring[action]), index, total))
             choices += [
                 _Choice(Action(name), index, shares[name])
@@ -117,11 +121,19 @@ class BuiltinJudge:
         shares = answer.free
         if candidate.limited:
             return _verdict(Action.TEMPORAL, (), shares["TEMPORAL"])
-        if shares["RAW_ONLY"] >= self._thresholds["raw_only"]:
+        if candidate.attribute is None and shares["RAW_ONLY"] >= self._thresholds["raw_only"]:
             return _verdict(Action.RAW_ONLY, (), shares["RAW_ONLY"])
         if shares["TEMPORAL"] >= self._thresholds["temporal"]:
             return _verdict(Action.TEMPORAL, (), shares["TEMPORAL"])
         return _verdict(Action.SUPPLEMENT, (), shares["SUPPLEMENT"])
+
+
+def _of_two_others(candidate: Candidate, head: Head) -> bool:
+    """Whether they are about two people, neither of whom is the user."""
+    if {USER, SOMEONE} & {candidate.subject, head.subject}:
+        return False
+    language = choose_language(candidate.content, load_languages())
+    return not same_subject(candidate.subject, head.subject, language)
 
 
 def _repeated(comparison: Comparison) -> Verdict | None:

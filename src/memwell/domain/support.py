@@ -53,8 +53,8 @@ def resting_on_rest(
 ) -> MemoryRecord | None:
     """``memory`` in the words of the messages that are left to it; ``None`` where none of them says it by itself.
 
-    A message says it by itself with the same words, or with others in which the memory's value and subject stand. What
-    was derived needs all that it was derived from.
+    A message says it by itself with the same words, or with others in which the memory's value and some of its subject
+    stand. What was derived needs all that it was derived from.
 
     Args:
         lost: tells the sources that go; a message of which one goes is lost altogether.
@@ -92,8 +92,10 @@ def _says(memory: MemoryRecord, text: str) -> bool:
         return True
     if memory.value is None:
         return False
-    about = "" if memory.subject == USER else memory.subject
-    return set(terms(text)).issuperset(terms(f"{about} {memory.value}"))
+    said = set(terms(text))
+    # A part of a subject is enough, "Ann" of "sister Ann": whom the message is about was told when it was taken as one.
+    is_about = memory.subject == USER or not said.isdisjoint(terms(memory.subject))
+    return is_about and said.issuperset(terms(memory.value))
 
 
 def _reworded(memory: MemoryRecord, text: str, record: Evidence) -> MemoryRecord:

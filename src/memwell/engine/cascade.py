@@ -86,6 +86,7 @@ class _Cascade:
         self._partly: dict[str, Evidence] = {}
         self._kept: dict[str, MemoryRecord] = {}
         self._supported: dict[str, Support] = {}
+        self._unsupported: set[str] = set()
         self._names: tuple[str, ...] = ()
         self._mentioned: dict[str, Evidence] = {}
         self._followed: set[str] = set()
@@ -167,13 +168,25 @@ class _Cascade:
         """Take the memories that rest on what goes and on nothing else that says the same."""
         citing = [memory for memory in self._traces.citing(self._evidence) if memory.id not in self._memories]
         self._supported = supports(self._view, citing, self._evidence)
-        self._doom(memory for memory in citing if memory.id not in self._supported)
+        alone = [memory for memory in citing if memory.id not in self._supported]
+        self._unsupported.update(memory.id for memory in alone)
+        self._doom(alone)
+
+    def _taking_sources(self) -> list[MemoryRecord]:
+        """The memories whose sources go with them: not those that only lost their support, whose others stay."""
+        return [memory for memory in self._memories.values() if memory.id not in self._unsupported]
 
     def _follow_replies(self) -> None:
-        """Replies that were declared to be made from what goes."""
+        """What was declared to be made from what goes: replies, and messages that were taken back.
+
+        Of a memory that only lost its support, replies alone: a message that was taken back is another one that stays.
+        """
         fresh = [key for key in (*self._memories, *self._evidence) if key not in self._followed]
         self._followed.update(fresh)
-        found = [record for record in self._traces.dependents(fresh) if record.id not in self._evidence]
+        made = self._traces.dependents([key for key in fresh if key not in self._unsupported])
+        copied = self._traces.dependents([key for key in fresh if key in self._unsupported])
+        made += [record for record in copied if not record.speaker.supports_memories]
+        found = list({record.id: record for record in made if record.id not in self._evidence}.values())
         self._depth += bool(found)
         if self._depth > MAX_DEPTH or len(found) > MAX_STEP:
             raise InputError(
@@ -186,7 +199,7 @@ class _Cascade:
 
     def _settle_sources(self) -> None:
         """Decide of every source of what goes whether it goes altogether or in part."""
-        cited = {source.evidence_id for memory in self._memories.values() for source in memory.sources}
+        cited = {source.evidence_id for memory in self._taking_sources() for source in memory.sources}
         sources = {**self._mentioned, **self._view.evidence(cited - self._evidence.keys())}
         for key, record in sources.items():
             if key in self._evidence:
@@ -209,7 +222,7 @@ class _Cascade:
         main = _main_span(other, key)
         return any(
             main.overlaps(_main_span(memory, key))
-            for memory in self._memories.values()
+            for memory in self._taking_sources()
             if any(source.evidence_id == key for source in memory.sources)
         )
 
@@ -217,7 +230,7 @@ class _Cascade:
         """The sentences of what goes, without the words that ``others`` cite."""
         gone = [
             _span(source)
-            for memory in self._memories.values()
+            for memory in self._taking_sources()
             for source in memory.sources
             if source.evidence_id == record.id
         ]
@@ -232,6 +245,7 @@ class _Cascade:
         """The statements that go, as they may have been copied into replies; each is looked for once."""
         texts = [memory.content for memory in self._memories.values()]
         texts += [r.content for r in self._evidence.values() if r.speaker.supports_memories]
+        texts += [text for one in self._supported.values() for text in one.unsaid]
         return [word for word in dict.fromkeys(map(core, texts)) if word and word not in self._searched]
 
     def _take_copies(self, words: Sequence[str]) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
+from memwell.domain.clauses import core, places
 from memwell.domain.evidence import Evidence
-from memwell.domain.memory import MemoryRecord
+from memwell.domain.memory import MemoryRecord, Source
 from memwell.domain.plan import IndexRecord, Unsupport
 from memwell.domain.rights import may_go
 from memwell.domain.support import resting_on_rest
@@ -23,11 +24,13 @@ class Support:
     Attributes:
         before, after: as it is, and in the words of what is left.
         evidence: what it rests on then, by id.
+        unsaid: its words, and those of the messages that go, that nothing says any more.
     """
 
     before: MemoryRecord
     after: MemoryRecord
     evidence: Mapping[str, Evidence]
+    unsaid: tuple[str, ...]
 
     @property
     def lost(self) -> tuple[str, ...]:
@@ -39,7 +42,7 @@ class Support:
         """What it rests on, as words by id of the evidence."""
         texts: dict[str, str] = {}
         for source in self.after.sources:
-            quote = self.evidence[source.evidence_id].content[source.start : source.end]
+            quote = _quote(source, self.evidence)
             known = texts.get(source.evidence_id)
             texts[source.evidence_id] = quote if known is None else f"{known} … {quote}"
         return texts
@@ -54,8 +57,19 @@ def supports(view: View, memories: Iterable[MemoryRecord], gone: Container[str])
         after = resting_on_rest(memory, lambda source: source.evidence_id in gone, evidence)
         if after is not None:
             left = {source.evidence_id: evidence[source.evidence_id] for source in after.sources}
-            found[memory.id] = Support(memory, after, left)
+            found[memory.id] = Support(memory, after, left, _unsaid(memory, after, evidence))
     return found
+
+
+def _unsaid(before: MemoryRecord, after: MemoryRecord, evidence: Mapping[str, Evidence]) -> tuple[str, ...]:
+    """Words of ``before`` and of its sources that do not stand in what ``after`` says or cites."""
+    still = [after.content, *(_quote(source, evidence) for source in after.sources)]
+    said = [before.content, *(_quote(source, evidence) for source in before.sources if source.evidence_id in evidence)]
+    return tuple(text for text in dict.fromkeys(said) if not any(places(other, core(text)) for other in still))
+
+
+def _quote(source: Source, evidence: Mapping[str, Evidence]) -> str:
+    return evidence[source.evidence_id].content[source.start : source.end]
 
 
 def unsupporting(found: Iterable[Support], embedder: Embedder) -> tuple[Unsupport | IndexRecord, ...]:
