@@ -195,3 +195,19 @@ def test_a_shared_attribute_counts_beside_a_nearer_statement(
     comparison = Comparison(candidate, later, tuple(heads), (Situation.TARGET, Situation.TARGET))
     (verdict,) = RuleJudge().judge([comparison])
     assert (verdict.action, verdict.targets) == (Action.OVERRIDE, (0,))
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("I live in Bergen.", "I don't live in Molde."),
+        ("I work at Fjordline.", "I don't work at Havila."),
+        ("我住在福州。", "我不住在泉州。"),
+    ],
+)
+def test_what_denies_another_value_leaves_this_one(earlier: str, later: str) -> None:
+    assert decide(earlier, later, ALIKE).action is Action.SUPPLEMENT
+
+
+def test_what_denies_this_value_ends_it() -> None:
+    assert decide("I live in Bergen.", "I don't live in Bergen.", ALIKE).action is Action.NEGATE

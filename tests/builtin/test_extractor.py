@@ -307,6 +307,10 @@ def test_the_subject_is_the_person_of_the_statement(text: str, subject: str) -> 
     assert extract(text).proposals[-1].subject == subject
 
 
+def test_a_clause_after_and_keeps_its_own_subject() -> None:
+    assert proposed("I live in Ghent, and I love it.") == ["I live in Ghent,", "and I love it."]
+
+
 @pytest.mark.parametrize(
     ("text", "subject", "value"),
     [

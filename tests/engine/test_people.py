@@ -92,9 +92,10 @@ def test_names_are_unlearnt_with_the_memory_that_told_them(real: Memory) -> None
 
 def test_a_person_is_forgotten_under_all_names(real: Memory) -> None:
     with real as memory:
-        tell(memory, "Everyone calls Robert Bob.", "Robert keeps bees.", "Bob is 60.", "Bobsleigh is fun.", "I saw Bo.")
+        tell(memory, "Everyone calls Robert Bob.", "Robert keeps bees.", "Bob is 60.")
+        tell(memory, "Bobsleigh is fun.", "I met Bo in Rome.")
         memory.forget(memory.preview_forget(person="Bob").token)
-        assert set(current(memory)) == {"Bobsleigh is fun.", "I saw Bo."}
+        assert set(current(memory)) == {"Bobsleigh is fun.", "I met Bo in Rome."}
         assert not any(
             name in item.content for item in memory.search("Robert", raw_limit=9).raw for name in ("Bob.", "bees")
         )

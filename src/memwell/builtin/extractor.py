@@ -250,11 +250,18 @@ def _statements(reading: _Reading, span: Span) -> list[tuple[tuple[int, ...], Sp
     groups: list[tuple[tuple[int, ...], Span | None]] = []
     for number, start in enumerate(starts):
         end = starts[number + 1] if number + 1 < len(starts) else indexes[-1] + 1
-        elided = number > 0 and _first_person(reading, reading.turn.segments[start]) is None
+        elided = number > 0 and not _names_first_person(reading, reading.turn.segments[start])
         if elided and lead is None:
             return []
         groups.append((tuple(range(start, end)), lead if elided else None))
     return groups
+
+
+def _names_first_person(reading: _Reading, span: Span) -> bool:
+    """Whether a clause has a first-person subject, a word such as "and" before it or not."""
+    folded = reading.part(span)
+    first = compiled(reading.language.subject["first"])
+    return any(first.match(folded, start) for start in (0, *(m.end() for m in re.finditer(r"^\w+\s+", folded))))
 
 
 def _first_person(reading: _Reading, span: Span) -> Span | None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memwell.builtin.attributes import same_subject
+from memwell.builtin.attributes import same_subject, same_value
 from memwell.builtin.language import choose_language, load_languages
 from memwell.builtin.model.decide import Answer, DecisionModel, Known
 from memwell.builtin.model.layout import SLOTS
 from memwell.builtin.rules import RuleJudge
 from memwell.builtin.thresholds import load_thresholds
 from memwell.domain.decision import ALLOWED, Action, Candidate, Situation
-from memwell.domain.people import SOMEONE, USER
+from memwell.domain.memory import Polarity
+from memwell.domain.people import ALIAS, SOMEONE, USER
 from memwell.domain.text import normal_form, terms
 from memwell.engine.ports import Comparison, Head, Verdict
 
@@ -95,7 +96,10 @@ class BuiltinJudge:
             retiring = {action: share for name, share in shares.items() if (action := Action(name)).retires}
             total = sum(retiring.values())
             limit = self._thresholds["retire_other" if _of_two_others(candidate, comparison.heads[index]) else "retire"]
-            if total >= limit and not candidate.hedged and not candidate.limited:
+            certain = (
+                not candidate.hedged and not candidate.limited and not _untouched(candidate, comparison.heads[index])
+            )
+            if total >= limit and certain:
                 choices.append(_Choice(max(retiring, key=lambda action: retiring[action]), index, total))
             choices += [
                 _Choice(Action(name), index, shares[name])
@@ -134,6 +138,17 @@ def _of_two_others(candidate: Candidate, head: Head) -> bool:
         return False
     language = choose_language(candidate.content, load_languages())
     return not same_subject(candidate.subject, head.subject, language)
+
+
+def _untouched(candidate: Candidate, head: Head) -> bool:
+    """Whether wording shows that ``head`` stands: it tells names, or the candidate denies another value."""
+    denies = candidate.polarity is Polarity.NEGATIVE
+    if head.attribute == ALIAS:
+        return candidate.attribute != ALIAS and not denies
+    if not denies or candidate.value is None or head.value is None or candidate.attribute != head.attribute:
+        return False
+    language = choose_language(candidate.content, load_languages())
+    return not same_value(head.value, candidate.value, language.stopwords)
 
 
 def _repeated(comparison: Comparison) -> Verdict | None:

@@ -52,7 +52,9 @@ class Wording:
         return self.language.has(cue, self.folded)
 
     def denies(self, attribute: Attribute) -> bool:
-        """The clause that tells ``attribute`` says that its value no longer holds."""
+        """The clause that tells ``attribute`` says that its value does not hold, or no longer."""
+        if self.language.has("negation", self.folded[attribute.lead : attribute.position]):
+            return True
         ended = self.language.search("ended", self.folded)
         if ended is None or ended.start() > attribute.position:
             return False
