@@ -261,7 +261,8 @@ def _names_first_person(reading: _Reading, span: Span) -> bool:
     """Whether a clause has a first-person subject, a word such as "and" before it or not."""
     folded = reading.part(span)
     first = compiled(reading.language.subject["first"])
-    return any(first.match(folded, start) for start in (0, *(m.end() for m in re.finditer(r"^\w+\s+", folded))))
+    joint = re.match(r"\w+\s+", folded)
+    return bool(first.match(folded) or (joint and first.match(folded, joint.end())))
 
 
 def _first_person(reading: _Reading, span: Span) -> Span | None:

@@ -95,17 +95,16 @@ class BuiltinJudge:
         for index, shares in zip(indexes, answer.relations, strict=True):
             retiring = {action: share for name, share in shares.items() if (action := Action(name)).retires}
             total = sum(retiring.values())
-            limit = self._thresholds["retire_other" if _of_two_others(candidate, comparison.heads[index]) else "retire"]
-            certain = (
-                not candidate.hedged and not candidate.limited and not _untouched(candidate, comparison.heads[index])
-            )
-            if total >= limit and certain:
+            head = comparison.heads[index]
+            limit = self._thresholds["retire_other" if _of_two_others(candidate, head) else "retire"]
+            spared = candidate.hedged or candidate.limited or _untouched(candidate, head)
+            if total >= limit and not spared:
                 choices.append(_Choice(max(retiring, key=lambda action: retiring[action]), index, total))
             choices += [
                 _Choice(Action(name), index, shares[name])
                 for name in ("SKIP", "CONFLICT")
                 if shares[name] >= self._thresholds[name.lower()]
-                and not (name == "SKIP" and _new_figures(candidate.content, comparison.heads[index].content))
+                and not (name == "SKIP" and _new_figures(candidate.content, head.content))
             ]
         return choices
 
