@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from memwell.domain.clauses import core, places
+from memwell.domain.clauses import core, places, plain
 from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.memory import MemoryRecord, Source, Span, State
 from memwell.domain.people import People, people_of
@@ -118,7 +118,11 @@ class _Cascade:
                     self._evidence[record.id] = record
                 elif self._is_named(record.content):
                     self._mentioned[record.id] = record
-        self._take_copies(known)
+        for record in self._traces.copies([plain(each) for each in known]):
+            if record.speaker is Speaker.ASSISTANT and self._is_named(record.content):
+                self._evidence[record.id] = record
+            elif record.preceding is not None and self._is_named(record.preceding):
+                self._partly.setdefault(record.id, record)
 
     def _is_alone(self, other: str, name: str, people: People) -> bool:
         """Whether nobody but the person of ``name`` is called ``other``."""
@@ -251,16 +255,22 @@ class _Cascade:
     def _take_copies(self, words: Sequence[str]) -> None:
         """Replies that hold one of ``words``, and sources that keep such a reply or one that goes."""
         self._searched.update(words)
-        replies = {r.content for r in self._evidence.values() if not r.speaker.supports_memories} - self._replies
+        said = (r.content for r in self._evidence.values() if not r.speaker.supports_memories)
+        replies = {plain(content) or content for content in said} - self._replies
         self._replies |= replies
         for record in self._traces.copies([*words, *replies]):
-            if record.speaker is Speaker.ASSISTANT and any(places(record.content, word) for word in words):
+            if record.speaker is Speaker.ASSISTANT and self._holds(record.content, words):
                 self._evidence[record.id] = record
             elif record.preceding is not None and self._is_copy(record.preceding):
                 self._partly.setdefault(record.id, record)
 
+    def _holds(self, text: str, words: Iterable[str]) -> bool:
+        said = plain(text)
+        return any(places(said, word) for word in words)
+
     def _is_copy(self, preceding: str) -> bool:
-        return preceding in self._replies or any(places(preceding, word) for word in self._searched)
+        whole = (plain(preceding) or preceding) in self._replies
+        return whole or self._is_named(preceding) or self._holds(preceding, self._searched)
 
 
 def _span(source: Source) -> Span:

@@ -71,8 +71,8 @@ class MemoryTraces:
         kept = self._rows.dependencies
         return {record.id: kept[record.id] for record in self.evidence() if record.id in kept}
 
-    def copies(self, texts: Sequence[str]) -> list[Evidence]:
-        return [record for record in self.evidence() if any(holds_copy(record, text) for text in texts)]
+    def copies(self, clauses: Sequence[str]) -> list[Evidence]:
+        return [record for record in self.evidence() if holds_copy(record, clauses)]
 
     def replies(self, terms: Sequence[str]) -> list[Evidence]:
         wanted = {parts[0] for term in terms if len(parts := stems(term)) == 1}

@@ -81,9 +81,9 @@ class SqliteTraces:
             found[key] = (*found.get(key, ()), other)
         return found
 
-    def copies(self, texts: Sequence[str]) -> list[Evidence]:
-        records = self._numbered(candidates(self._connection, self._scope, texts))
-        return [record for record in records if any(holds_copy(record, text) for text in texts)]
+    def copies(self, clauses: Sequence[str]) -> list[Evidence]:
+        records = self._numbered(candidates(self._connection, self._scope, clauses))
+        return [record for record in records if holds_copy(record, clauses)]
 
     def replies(self, terms: Sequence[str]) -> list[Evidence]:
         return self._numbered(holding(self._connection, self._scope, terms), "AND e.speaker = 'assistant'")
