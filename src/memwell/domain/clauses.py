@@ -12,9 +12,7 @@ from memwell.domain.text import UNSPACED, fold, is_unspaced
 _SILENT = re.compile("['\"`´*_~‘’‚‛“”„‟«»‹›ʼ＇＂｀＊＿～\u00ad\u200b-\u200f\u2060\ufe0e\ufe0f\ufeff]")
 _CITED = re.compile(r"^[ \t]*>[> \t]*", re.MULTILINE)
 # Spaces and punctuation, but for the signs of a number.
-_GAP = re.compile(
-    r"(?:(?!(?<=\d)[.,:](?=\d)|(?<!\w)-(?=\d))[\s!(),\-./:;?\[\\\]{}|¡¿·‐-―…、。〈-】〔-〗・])+"
-)
+_GAP = re.compile(r"(?:(?!(?<=\d)[.,:](?=\d)|(?<!\w)-(?=\d))[\s!(),\-./:;?\[\\\]{}|¡¿·‐-―…、。〈-】〔-〗・])+")
 _NO_GAP = re.compile(rf"(?<=[{UNSPACED}]) | (?=[{UNSPACED}])")
 MIN_CHARS = 4  # shorter clauses ("yes", "tea") stand in too many places to be a trace of one statement
 MIN_UNSPACED_CHARS = 3
@@ -57,7 +55,7 @@ def places(text: str, clause: str) -> list[tuple[int, int]]:
 
 
 def holds_copy(record: Evidence, clauses: Sequence[str]) -> bool:
-    """Whether the words of an assistant that ``record`` is, or keeps, hold one of ``clauses``, as ``plain`` has them."""
+    """Whether the words of an assistant that ``record`` is, or keeps, hold one of ``clauses``, made by ``plain``."""
     said = record.content if record.speaker is Speaker.ASSISTANT else ""
     texts = [plain(text) for text in (said, record.preceding) if text]
     return any(places(text, clause) for text in texts for clause in clauses)
