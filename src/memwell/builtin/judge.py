@@ -11,11 +11,12 @@ from memwell.builtin.model.decide import Answer, DecisionModel, Known
 from memwell.builtin.model.layout import SLOTS
 from memwell.builtin.rules import RuleJudge
 from memwell.builtin.thresholds import load_thresholds
-from memwell.domain.decision import ALLOWED, Action, Candidate, Situation
+from memwell.domain.decision import Action, Candidate, Situation
 from memwell.domain.memory import Polarity
 from memwell.domain.people import ALIAS, SOMEONE, USER
-from memwell.domain.text import normal_form, terms
+from memwell.domain.text import terms
 from memwell.engine.ports import Comparison, Head, Verdict
+from memwell.engine.route import repeated
 
 _REASONS: Mapping[Action, str] = {
     Action.OVERRIDE: "replaces: same thing, later",
@@ -60,7 +61,7 @@ class BuiltinJudge:
 
     def judge(self, comparisons: Sequence[Comparison]) -> list[Verdict]:
         """See ``ports.Judge``."""
-        return [_repeated(comparison) or self._weighed(comparison) for comparison in comparisons]
+        return [repeated(comparison) or self._weighed(comparison) for comparison in comparisons]
 
     def _weighed(self, comparison: Comparison) -> Verdict:
         by_rule, situations = self._rules.judge([comparison])[0], comparison.situations
@@ -96,7 +97,8 @@ class BuiltinJudge:
             retiring = {action: share for name, share in shares.items() if (action := Action(name)).retires}
             total = sum(retiring.values())
             head = comparison.heads[index]
-            limit = self._thresholds["retire_other" if _of_two_others(candidate, head) else "retire"]
+            of_two = _of_two_others(candidate, head)
+            limit = self._thresholds["retire_other" if of_two else "retire"]
             spared = candidate.hedged or candidate.limited or _untouched(candidate, head)
             if total >= limit and not spared:
                 choices.append(_Choice(max(retiring, key=lambda action: retiring[action]), index, total))
@@ -104,7 +106,7 @@ class BuiltinJudge:
                 _Choice(Action(name), index, shares[name])
                 for name in ("SKIP", "CONFLICT")
                 if shares[name] >= self._thresholds[name.lower()]
-                and not (name == "SKIP" and _new_figures(candidate.content, head.content))
+                and not (name == "SKIP" and (of_two or _new_figures(candidate.content, head.content)))
             ]
         return choices
 
@@ -148,14 +150,6 @@ def _untouched(candidate: Candidate, head: Head) -> bool:
         return False
     language = choose_language(candidate.content, load_languages())
     return not same_value(head.value, candidate.value, language.stopwords)
-
-
-def _repeated(comparison: Comparison) -> Verdict | None:
-    words = normal_form(comparison.candidate.content)
-    for index, head in enumerate(comparison.heads):
-        if normal_form(head.content) == words and Action.SKIP in ALLOWED[comparison.situations[index]]:
-            return Verdict(Action.SKIP, (index,), 1.0, "repeats: same words")
-    return None
 
 
 def _new_figures(said: str, known: str) -> bool:

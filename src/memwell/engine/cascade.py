@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from memwell.domain.clauses import core, places, plain
-from memwell.domain.evidence import Evidence, Speaker
+from memwell.domain.evidence import Evidence, EvidenceStatus, Speaker
 from memwell.domain.memory import MemoryRecord, Source, Span, State
 from memwell.domain.people import People, people_of
 from memwell.domain.scope import Scope
 from memwell.domain.segments import sentences
-from memwell.domain.text import fold, terms
+from memwell.domain.text import fold, normal_form, terms
 from memwell.domain.tombstone import united
 from memwell.engine.people import Naming, with_role
 from memwell.engine.ports import View
@@ -87,6 +87,8 @@ class _Cascade:
         self._kept: dict[str, MemoryRecord] = {}
         self._supported: dict[str, Support] = {}
         self._unsupported: set[str] = set()
+        self._compared: set[str] = set()
+        self._statements: set[str] = set()
         self._names: tuple[str, ...] = ()
         self._name_in: Callable[[str, str], bool] = lambda text, name: False
         self._mentioned: dict[str, Evidence] = {}
@@ -99,6 +101,7 @@ class _Cascade:
         if selection.everything:
             self._memories = {memory.id: memory for memory in self._traces.memories()}
             self._evidence = {record.id: record for record in self._traces.evidence()}
+            self._compared.update(self._memories)
             return
         self._doom(self._view.memories(selection.memories).values())
         self._evidence.update(self._view.evidence(selection.evidence))
@@ -148,6 +151,7 @@ class _Cascade:
         """Follow everything one link further; whether anything was added."""
         before = len(self._memories) + len(self._evidence)
         self._doom_unsupported()
+        self._doom_repeated()
         self._doom(self._traces.derived(self._memories))
         self._follow_replies()
         self._settle_sources()
@@ -180,6 +184,29 @@ class _Cascade:
         alone = [memory for memory in citing if memory.id not in self._supported]
         self._unsupported.update(memory.id for memory in alone)
         self._doom(alone)
+
+    def _doom_repeated(self) -> None:
+        """Take the very words of what is to go where they stand in other messages, unless memories that stay cite them.
+
+        A memory whose messages were all taken back goes too: nobody sees it, so nobody could name it.
+        """
+        fresh = [memory for memory in self._taking_sources() if memory.id not in self._compared]
+        self._compared.update(memory.id for memory in fresh)
+        self._statements.update(normal_form(memory.content) for memory in fresh)
+        for memory in fresh:
+            memories, evidence = self._traces.mentioning(terms(memory.content))
+            self._doom(other for other in memories if self._is_repeated(other.content) and self._is_taken_back(other))
+            self._mentioned.update((r.id, r) for r in evidence if r.speaker.supports_memories and self._repeats(r))
+
+    def _is_repeated(self, text: str) -> bool:
+        return normal_form(text) in self._statements
+
+    def _repeats(self, record: Evidence) -> list[Span]:
+        return [s for s in sentences(record.content) if self._is_repeated(record.content[s.start : s.end])]
+
+    def _is_taken_back(self, memory: MemoryRecord) -> bool:
+        evidence = self._view.evidence({source.evidence_id for source in memory.sources})
+        return all(record.status is EvidenceStatus.WITHDRAWN for record in evidence.values())
 
     def _taking_sources(self) -> list[MemoryRecord]:
         """The memories whose sources go with them: not those that only lost their support, whose others stay."""
@@ -246,6 +273,7 @@ class _Cascade:
         if record.id in self._mentioned:
             # Whether a word is a name depends on its sentence.
             gone.extend(s for s in sentences(record.content) if self._is_named(record.content[s.start : s.end]))
+            gone.extend(self._repeats(record))
         whole = [span for span in sentences(record.content) if any(span.overlaps(other) for other in gone)]
         cited = united(_span(s) for memory in others for s in memory.sources if s.evidence_id == record.id)
         return _minus(united([*gone, *whole]), cited)
