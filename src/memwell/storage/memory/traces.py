@@ -43,6 +43,7 @@ class MemoryTraces:
             for record in self.evidence(query.session_id)
             if sendable(record, query.target)
             and record.origin.startswith(query.origin_prefix or "")
+            and (query.alive_at is None or record.valid_until is None or record.valid_until > query.alive_at)
             and (query.after is None or (record.recorded_at, record.id) < query.after)
         ]
         found.sort(key=lambda record: (record.recorded_at, record.id), reverse=True)

@@ -51,6 +51,9 @@ class SqliteTraces:
         if query.after is not None:
             tail += " AND (e.recorded_at, e.id) < (?, ?)"
             values += [to_micros(query.after[0]), query.after[1]]
+        if query.alive_at is not None:
+            tail += " AND (e.valid_until IS NULL OR e.valid_until > ?)"
+            values.append(to_micros(query.alive_at))
         # A plus keeps SQLite from going through the whole scope by time where few records are wanted.
         whole = query.session_id is None and query.origin_prefix is None
         tail += f" ORDER BY {'' if whole else '+'}e.recorded_at DESC, e.id DESC LIMIT ?"

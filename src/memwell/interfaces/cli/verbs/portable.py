@@ -59,9 +59,12 @@ def restore(
     done = None
     if yes is not None:
         plan.check_confirmed(yes)
-        with _unmade_where_nothing_came_in(location), opened(store, make=True) as memory:
-            with progress("restore") as advance:
-                done = memory.apply_import(plan, progress=advance)
+        with (
+            _unmade_where_nothing_came_in(location),
+            opened(store, make=True) as memory,
+            progress("restore") as advance,
+        ):
+            done = memory.apply_import(plan, progress=advance)
     if as_json:
         print_json((done or plan).to_dict())
         return
@@ -105,6 +108,6 @@ def _unmade_where_nothing_came_in(location: Path) -> Iterator[None]:
 def _holds_anything(location: Path) -> bool:
     try:
         with opened(location) as memory:
-            return memory.status().figures["scopes"] > 0
+            return bool(memory.status().figures["scopes"])
     except StorageError:
         return False  # it was not even made
