@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from datetime import timedelta
+
 import pytest
 
 from memwell import Memory
+from memwell.errors import NotFoundError
+from memwell.testing.doubles import FakeClock
+from tests.govern.conftest import Scan
 
 COPIES = [
     ("I live in Quibdo near the river.", "So: I LIVE IN QUIBDO NEAR THE RIVER, got it."),
@@ -41,3 +47,57 @@ def test_other_words_stay(mem: Memory) -> None:
     (memory,) = mem.list()
     mem.forget(mem.preview_forget([memory.id]).token)
     assert {record.content for record in mem.evidence()} == {*replies}
+
+
+def asked(mem: Memory, query: str) -> list[tuple[str, str, str]]:
+    preview = mem.preview_forget(query=query)
+    mem.forget(preview.token)
+    return [(item.what, item.fate, item.words) for item in preview.items if item.fate != "keep"]
+
+
+@pytest.mark.parametrize(
+    ("said", "query", "left"),
+    [
+        ("I like tea. Zebras, hm? I play chess.", "zebra", "I like tea. ███████████ I play chess."),
+        (
+            "I like tea. A zebra to the moon? I play chess.",
+            "zebra moon",
+            "I like tea. ████████████████████ I play chess.",
+        ),
+        ("我喜欢喝茶。斑马呢？我住在上海。", "斑马", "我喜欢喝茶。████我住在上海。"),
+    ],
+)
+def test_words_that_are_asked_for_take_their_sentences_and_no_memory_beside_them(
+    mem: Memory, said: str, query: str, left: str
+) -> None:
+    mem.add(said)
+    asked(mem, query)
+    assert [source.content for source in mem.evidence()] == [left]
+    assert {memory.content.strip(".。") for memory in mem.list()} == set(re.split("[.。] ?█+ ?", left.strip(".。")))
+    with pytest.raises(NotFoundError):
+        mem.preview_forget(query=query)
+    assert mem.check() == []
+
+
+def test_words_of_several_sentences_take_the_whole_message(mem: Memory) -> None:
+    mem.add("Zebras, hm? On the moon, hm? I play chess.")
+    asked(mem, "zebra moon")
+    assert not mem.evidence()
+    assert not mem.list()
+
+
+def test_words_in_a_turn_that_is_only_kept_with_a_message_go(mem: Memory, clock: FakeClock, holds: Scan) -> None:
+    (key,) = mem.add("I live in Rome.").memory_ids
+    told = {"message_id": "m7", "session_id": "s", "content": "No, I live in Oslo.", "quote": "I live in Oslo."}
+    mem.correct(key, "I live in Oslo.", source={**told, "preceding": "So you live in Quibdo?"})
+    clock.advance(timedelta(hours=1))  # a message that the host has not delivered yet is waited for
+    assert asked(mem, "Quibdo") == [("context", "erase", "So you live in Quibdo?")]
+    assert [memory.content for memory in mem.list()] == ["I live in Oslo."]
+    assert not holds(b"uibdo")
+
+
+def test_who_said_it_is_found_as_well_as_what_was_said(mem: Memory, holds: Scan) -> None:
+    mem.add([{"role": "user", "content": "I like tea.", "name": "Quibdora"}])
+    asked(mem, "Quibdora")
+    assert not mem.evidence()
+    assert not holds(b"uibdora")

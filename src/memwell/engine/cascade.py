@@ -30,13 +30,20 @@ MAX_STEP = 64  # … and how many of them at each step
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is to be forgotten. ``memories`` and ``evidence`` are ids, in the order they were named."""
+    """What is to be forgotten.
+
+    Attributes:
+        memories, evidence: ids, in the order they were named.
+        words: terms that were asked for, and ids of the sources (``mentions``) that lose the sentences which hold them.
+    """
 
     memories: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
     session: str | None = None
     person: str | None = None
     everything: bool = False
+    mentions: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -92,6 +99,7 @@ class _Cascade:
         self._names: tuple[str, ...] = ()
         self._name_in: Callable[[str, str], bool] = lambda text, name: False
         self._mentioned: dict[str, Evidence] = {}
+        self._asked: tuple[str, ...] = ()
         self._followed: set[str] = set()
         self._searched: set[str] = set()
         self._replies: set[str] = set()
@@ -105,6 +113,10 @@ class _Cascade:
             return
         self._doom(self._view.memories(selection.memories).values())
         self._evidence.update(self._view.evidence(selection.evidence))
+        self._asked = selection.words
+        for record in self._view.evidence(selection.mentions).values():
+            found = self._mentioned if self._traces.holds(record.content, self._asked) else self._partly
+            found[record.id] = record
         if selection.session is not None:
             self._evidence.update((record.id, record) for record in self._traces.evidence(selection.session))
 
@@ -245,7 +257,7 @@ class _Cascade:
             self._doom(same)
             others = [memory for memory in others if memory.id not in self._memories]
             spans = self._part(record, others)
-            left = any(char.isalnum() for char in _without(record.content, spans))
+            left = any(char.isalnum() for char in without(record.content, spans))
             if (key in cited and not others) or not left:
                 self._evidence[key] = record
             else:
@@ -274,6 +286,7 @@ class _Cascade:
             # Whether a word is a name depends on its sentence.
             gone.extend(s for s in sentences(record.content) if self._is_named(record.content[s.start : s.end]))
             gone.extend(self._repeats(record))
+            gone.extend(holding(record.content, self._asked, self._traces))
         whole = [span for span in sentences(record.content) if any(span.overlaps(other) for other in gone)]
         cited = united(_span(s) for memory in others for s in memory.sources if s.evidence_id == record.id)
         return _minus(united([*gone, *whole]), cited)
@@ -303,7 +316,20 @@ class _Cascade:
 
     def _is_copy(self, preceding: str) -> bool:
         whole = (plain(preceding) or preceding) in self._replies
-        return whole or self._is_named(preceding) or self._holds(preceding, self._searched)
+        asked = self._traces.holds(preceding, self._asked)
+        return whole or asked or self._is_named(preceding) or self._holds(preceding, self._searched)
+
+
+def holding(text: str, words: Sequence[str], traces: Traces) -> list[Span]:
+    """The sentences of ``text`` that each hold all ``words``, which are terms."""
+    return [s for s in sentences(text) if traces.holds(text[s.start : s.end], words)]
+
+
+def without(text: str, spans: Sequence[Span]) -> str:
+    """``text`` but for ``spans``, which are in order and apart."""
+    for span in reversed(spans):
+        text = text[: span.start] + text[span.end :]
+    return text
 
 
 def _span(source: Source) -> Span:
@@ -330,9 +356,3 @@ def _minus(spans: Sequence[Span], kept: Sequence[Span]) -> tuple[Span, ...]:
                 cut.append(Span(other.end, span.end))
         left = cut
     return tuple(left)
-
-
-def _without(text: str, spans: Sequence[Span]) -> str:
-    for span in reversed(spans):
-        text = text[: span.start] + text[span.end :]
-    return text

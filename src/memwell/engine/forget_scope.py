@@ -106,6 +106,8 @@ def read_token(token: object) -> tuple[Scope, Selection]:
             chosen["session"],
             chosen["person"],
             chosen["everything"],
+            tuple(chosen["mentions"]),
+            tuple(chosen["words"]),
         )
     except (ValueError, KeyError, TypeError, binascii.Error):
         raise ForgetScopeError(
@@ -140,7 +142,8 @@ def _state(record: Evidence) -> tuple[Any, ...]:
 def named(selection: Selection) -> tuple[str, ...]:
     """The targets for a receipt: ids, and the sort alone of a session, a person or a user, since names are text."""
     sorts = {"session": selection.session, "person": selection.person, "user": selection.everything or None}
-    return (*selection.memories, *selection.evidence, *(sort for sort, chosen in sorts.items() if chosen))
+    ids = dict.fromkeys((*selection.memories, *selection.evidence, *selection.mentions))
+    return (*ids, *(sort for sort, chosen in sorts.items() if chosen))
 
 
 def count_of(memories: Sequence[MemoryRecord], evidence: Sequence[Evidence]) -> dict[str, int]:

@@ -8,17 +8,18 @@ from datetime import timedelta
 from typing import Any
 
 from memwell.domain.command import Command, Receipt
-from memwell.domain.evidence import EvidenceStatus
+from memwell.domain.evidence import EvidenceStatus, Speaker
 from memwell.domain.memory import State
 from memwell.domain.plan import Plan
 from memwell.domain.scope import Scope, checked_id
 from memwell.domain.text import checked_text, terms
-from memwell.engine.cascade import Selection, cascade
+from memwell.engine.cascade import Selection, cascade, holding, without
 from memwell.engine.erasure import clean, erasing
 from memwell.engine.forget_scope import Item, count_of, items_of, named, read_token, token_of
 from memwell.engine.people import Naming
 from memwell.engine.ports import Clock, Embedder, Ids, Store, View
 from memwell.engine.progress import Progress, no_progress
+from memwell.engine.traces import Traces
 from memwell.errors import (
     ErasedSourceError,
     ForgetScopeError,
@@ -92,7 +93,7 @@ class Forgetting:
 
         Args:
             selection: 1 to 32 memories and sources, or a session, a person or the whole scope.
-            query: adds the memories, and the sources without any, that hold all of these words.
+            query: adds the memories and replies that hold all of these words, and the sentences of sources.
 
         Raises:
             NotFoundError: an id names nothing here, or the selection nothing at all.
@@ -225,13 +226,23 @@ def _with_query(view: View, scope: Scope, selection: Selection, query: str) -> S
     replies = traces.replies(wanted)
     if not memories and not evidence and not replies:
         raise NotFoundError(f"nothing holds all words of {query[:40]!r}", remedy="search to see what is stored")
-    cited = {source.evidence_id for memory in memories for source in memory.sources}
-    sources = [record.id for record in (*evidence, *replies) if record.id not in cited]
+    whole = [r.id for r in replies if r.speaker is Speaker.ASSISTANT and traces.holds(r.content, wanted)]
+    # What is found by the name of who said it, or by words of several sentences together, goes altogether.
+    whole += [r.id for r in evidence if not _holds_in_sentences(r.content, wanted, traces)]
+    kept = [r for r in replies if r.preceding is not None and traces.holds(r.preceding, wanted)]
     return replace(
         selection,
         memories=_once((*selection.memories, *(memory.id for memory in memories))),
-        evidence=_once((*selection.evidence, *sources)),
+        evidence=_once((*selection.evidence, *whole)),
+        mentions=_once([record.id for record in (*evidence, *kept) if record.id not in whole]),
+        words=_once(wanted),
     )
+
+
+def _holds_in_sentences(text: str, words: Sequence[str], traces: Traces) -> bool:
+    """Whether ``text`` holds all ``words``, and no more without the sentences that each do."""
+    found = holding(text, words, traces)
+    return bool(found) and not traces.holds(without(text, found), words)
 
 
 def _check_count(selection: Selection, query: str | None) -> None:
@@ -252,8 +263,9 @@ def _check_count(selection: Selection, query: str | None) -> None:
 
 
 def _check(view: View, scope: Scope, selection: Selection) -> None:
-    chosen = (*selection.memories, *selection.evidence)
-    memories, evidence = view.memories(selection.memories), view.evidence(selection.evidence)
+    chosen = (*selection.memories, *selection.evidence, *selection.mentions)
+    memories = view.memories(selection.memories)
+    evidence = view.evidence((*selection.evidence, *selection.mentions))
     for key in chosen:
         record = memories.get(key) or evidence.get(key)
         if record is None or record.scope != scope:

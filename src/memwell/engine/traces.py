@@ -48,7 +48,10 @@ class Traces(Protocol):
         """
 
     def replies(self, terms: Sequence[str]) -> list[Evidence]:
-        """Words of assistants whose index has all ``terms``, as made by ``text.terms``."""
+        """Words of assistants, and evidence that keeps some, whose index has all ``terms`` of ``text.terms``."""
+
+    def holds(self, text: str, terms: Sequence[str]) -> bool:
+        """Whether ``text`` by itself would be found by all ``terms``."""
 
     def mentioning(self, terms: Sequence[str]) -> tuple[list[MemoryRecord], list[Evidence]]:
         """Memories and evidence whose index has all ``terms``, as made by ``text.terms``."""

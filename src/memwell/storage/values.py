@@ -13,6 +13,7 @@ from memwell.domain.indexed import SPEAKER, evidence_prefix, memory_prefix
 from memwell.domain.memory import MemoryRecord, Span
 from memwell.domain.text import terms, verbatim_terms
 from memwell.errors import PlanRejectedError
+from memwell.storage.stems import stems
 
 REQUEST_LIFE = timedelta(days=7)
 LOCK_LIFE = timedelta(seconds=30)
@@ -72,6 +73,12 @@ def memory_terms(memory: MemoryRecord) -> list[str]:
 def evidence_terms(evidence: Evidence) -> list[str]:
     """Index terms of evidence: its content and the name of who said it."""
     return terms(evidence_prefix(evidence) + evidence.content)
+
+
+def holds(text: str, wanted: Sequence[str]) -> bool:
+    """Whether the keyword index would find ``text`` by all terms of ``wanted``."""
+    known = {parts[0] for term in wanted if len(parts := stems(term)) == 1}
+    return bool(known) and known <= {stem for term in terms(text) for stem in stems(term)}
 
 
 def is_context(evidence: Evidence) -> bool:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memwell.domain.clauses import holds_copy
 from memwell.domain.command import Command, Receipt, read_receipt
-from memwell.domain.evidence import Evidence, EvidenceStatus, Speaker
+from memwell.domain.evidence import Evidence, EvidenceStatus
 from memwell.domain.jobs import JobState
 from memwell.domain.memory import MemoryRecord, State
 from memwell.domain.plan import KeepReceipt, Unit
@@ -18,7 +18,7 @@ from memwell.engine.queries import EvidenceQuery
 from memwell.storage.memory.rows import Rows
 from memwell.storage.refusals import other_command
 from memwell.storage.stems import stems
-from memwell.storage.values import context_terms
+from memwell.storage.values import context_terms, holds, is_context
 
 
 class MemoryTraces:
@@ -77,8 +77,11 @@ class MemoryTraces:
 
     def replies(self, terms: Sequence[str]) -> list[Evidence]:
         wanted = {parts[0] for term in terms if len(parts := stems(term)) == 1}
-        said = (record for record in self.evidence() if record.speaker is Speaker.ASSISTANT)
-        return [record for record in said if wanted and wanted <= _context_words(record)]
+        contexts = (record for record in self.evidence() if is_context(record))
+        return [record for record in contexts if wanted and wanted <= _context_words(record)]
+
+    def holds(self, text: str, terms: Sequence[str]) -> bool:
+        return holds(text, terms)
 
     def mentioning(self, terms: Sequence[str]) -> tuple[list[MemoryRecord], list[Evidence]]:
         wanted = {parts[0] for term in terms if len(parts := stems(term)) == 1}

@@ -22,7 +22,7 @@ from memwell.storage.sqlite.keywords import quoted
 from memwell.storage.sqlite.rows import HIGHEST, id_list, read_evidence, read_memories
 from memwell.storage.sqlite.statements import statement
 from memwell.storage.stems import marked, stems
-from memwell.storage.values import to_micros
+from memwell.storage.values import holds, to_micros
 
 _LISTED = "IN (SELECT value FROM json_each(?))"
 
@@ -89,7 +89,10 @@ class SqliteTraces:
         return [record for record in records if holds_copy(record, clauses)]
 
     def replies(self, terms: Sequence[str]) -> list[Evidence]:
-        return self._numbered(holding(self._connection, self._scope, terms), "AND e.speaker = 'assistant'")
+        return self._numbered(holding(self._connection, self._scope, terms))
+
+    def holds(self, text: str, terms: Sequence[str]) -> bool:
+        return holds(text, terms)
 
     def mentioning(self, terms: Sequence[str]) -> tuple[list[MemoryRecord], list[Evidence]]:
         wanted = [term for term in terms if len(stems(term)) == 1]
@@ -144,8 +147,8 @@ class SqliteTraces:
         tail = f"WHERE {'+' * listed}e.scope = ? AND e.status <> 'erased' {narrowed} ORDER BY e.no"
         return read_evidence(self._connection, tail, (self._scope, *values))
 
-    def _numbered(self, numbers: Iterable[int], narrowed: str = "") -> list[Evidence]:
-        return self._evidence(f"AND e.no {_LISTED} {narrowed}", json.dumps(sorted(numbers)), listed=True)
+    def _numbered(self, numbers: Iterable[int]) -> list[Evidence]:
+        return self._evidence(f"AND e.no {_LISTED}", json.dumps(sorted(numbers)), listed=True)
 
     def _memories(self, narrowed: str, *values: object, listed: bool = False) -> list[MemoryRecord]:
         tail = f"WHERE {'+' * listed}m.scope = ? AND m.state <> 'erased' {narrowed} ORDER BY m.no"

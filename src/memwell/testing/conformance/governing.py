@@ -216,7 +216,10 @@ class GoverningCases(StoreCases):
             assert traces.dependencies() == {"ev_8": ("mem_1", "ev_1")}
             assert [record.id for record in traces.copies(["live in lyon"])] == ["ev_8", "ev_9"]
             assert traces.copies(["live in ly"]) == []
-            assert [record.id for record in traces.replies(["lyon", "live"])] == ["ev_8"]
+            assert [record.id for record in traces.replies(["lyon", "live"])] == ["ev_8", "ev_9"]
+            assert traces.holds("She lived in LYON", ["lyon", "live"])
+            assert not any(traces.holds(text, ["lyon", "live"]) for text in ("", "Lyon", "alive in Lyon"))
+            assert not traces.holds("Lyon", [])
             assert (traces.replies(["rome"]), traces.replies([])) == ([], [])
             assert [record.id for record in traces.evidence("s")] == ["ev_9"]
             assert [record.id for record in traces.mentioning(["lyon", "live"])[0]] == ["mem_1", "mem_9"]
