@@ -83,6 +83,7 @@ def test_the_people_of_others_stay(mem: Memory, person: str, gone: tuple[str, ..
             ("Mark is my brother.", "Mark sings in a choir.", "I met Mark in York."),
             ("I always mark my books.", "I once paid 5 mark for a beer.", "Mark my words: I live in Rome."),
         ),
+        ("小红", ("小红住在上海。", "我和小红去看小红书的展览。"), ("我每天刷小红书。",)),
         ("will", ("Will is my boss.", "My uncle Will lives in Lyon."), ("I will move to Rome.", "I wrote a will.")),
         (
             "May",

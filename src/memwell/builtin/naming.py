@@ -94,9 +94,8 @@ def _means_other_in(language: Language, folded: str, span: Span) -> bool:
     word, rules = folded[span.start : span.end], language.subject
     if compiled(rules["role"]).fullmatch(word):
         return _is_within(compiled(rules["of_others"]), folded, span)
-    if "wordlike" not in rules or compiled(rules["wordlike"]).fullmatch(word) is None:
-        return False
-    return word[0].islower() or _is_within(compiled(rules["no_person"]), folded, span)
+    as_word = "wordlike" in rules and compiled(rules["wordlike"]).fullmatch(word) is not None
+    return (as_word and word[0].islower()) or _is_within(compiled(rules["no_person"]), folded, span)
 
 
 def _is_within(pattern: re.Pattern[str], folded: str, span: Span) -> bool:
