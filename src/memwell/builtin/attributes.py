@@ -191,6 +191,11 @@ def same_subject(one: str, other: str, language: Language) -> bool:
     return role == other_role and not _common(role, language)
 
 
+def has_role(subject: str, language: Language) -> bool:
+    """Whether ``subject`` tells what someone is to the speaker: "sister", "friend Tom"."""
+    return bool(_role_and_name(subject, language)[0])
+
+
 def _role_and_name(subject: str, language: Language) -> tuple[str, str]:
     folded = language.fold(subject)
     role = compiled(language.subject["role"]).match(folded)

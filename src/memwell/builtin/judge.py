@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memwell.builtin.attributes import same_subject, same_value
 from memwell.builtin.language import choose_language, load_languages
 from memwell.builtin.model.decide import Answer, DecisionModel, Known
 from memwell.builtin.model.layout import SLOTS
 from memwell.builtin.rules import RuleJudge
+from memwell.builtin.speakers import heard
 from memwell.builtin.thresholds import load_thresholds
 from memwell.domain.decision import Action, Candidate, Situation
 from memwell.domain.memory import Polarity
@@ -61,7 +62,12 @@ class BuiltinJudge:
 
     def judge(self, comparisons: Sequence[Comparison]) -> list[Verdict]:
         """See ``ports.Judge``."""
-        return [repeated(comparison) or self._weighed(comparison) for comparison in comparisons]
+        return [self._judged(comparison) for comparison in comparisons]
+
+    def _judged(self, comparison: Comparison) -> Verdict:
+        known, places = heard(comparison)
+        verdict = repeated(known) or self._weighed(known)
+        return replace(verdict, targets=tuple(places[i] for i in verdict.targets))
 
     def _weighed(self, comparison: Comparison) -> Verdict:
         by_rule, situations = self._rules.judge([comparison])[0], comparison.situations
