@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memwell.builtin.attributes import ties
+from memwell.builtin import naming
 from memwell.builtin.embedder import bundled_embedder
 from memwell.builtin.extractor import BuiltinExtractor
 from memwell.builtin.judge import BuiltinJudge
@@ -127,7 +127,7 @@ def open_engine(
         managing=Managing(store, embedder, clock, ids),
         governing=Governing(store, embedder, clock, ids),
         correcting=correcting,
-        forgetting=Forgetting(store, embedder, clock, ids, ties),
+        forgetting=Forgetting(store, embedder, clock, ids, naming),
         portable=Portable(store, embedder, clock, ids),
         observing=Observing(store, embedder, clock, ids),
         maintaining=maintaining,

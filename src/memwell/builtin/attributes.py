@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memwell.builtin.language import AttributeRule, Language, compiled, load_languages
+from memwell.builtin.language import AttributeRule, Language, compiled
 from memwell.domain.memory import Kind
 from memwell.domain.people import SOMEONE, USER
 from memwell.domain.text import fold, terms
@@ -132,23 +132,6 @@ def names_told(folded: str, language: Language) -> tuple[str, tuple[str, ...]] |
     if other is None or (len(names) > 1 and other.group(2) != names[0]):
         return names[0], names
     return _as_written(other), names
-
-
-def tie_told(text: str, language: Language) -> tuple[str, str] | None:
-    """Role and name of whoever a statement says is that to the speaker ("Ann is my sister"), as written."""
-    folded = language.fold(text)
-    pattern = language.subject.get("tie")
-    match = compiled(pattern).search(folded) if pattern else None
-    if match is None or language.has("negation", folded) or language.has("hedge", folded):
-        return None
-    one, other = (part for part in match.groups() if part)
-    return (one, other) if compiled(language.subject["role"]).fullmatch(one) else (other, one)
-
-
-def ties(text: str) -> tuple[tuple[str, str], ...]:
-    """``tie_told`` in every language of the installation."""
-    found = (tie_told(text, language) for language in load_languages())
-    return tuple(tie for tie in found if tie is not None)
 
 
 def _as_written(other: re.Match[str]) -> str:
