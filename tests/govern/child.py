@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from datetime import timedelta
 
-from memwell.builtin.attributes import ties
+from memwell.builtin.persons import ties
 from memwell.engine.cascade import Selection
 from memwell.engine.forgetting import Forgetting
 from memwell.storage.sqlite import SqliteStore

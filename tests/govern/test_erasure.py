@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import memwell
-from memwell.builtin.attributes import ties
+from memwell.builtin.persons import ties
 from memwell.domain.command import Receipt, read_receipt
 from memwell.domain.plan import Mute
 from memwell.domain.scope import Scope

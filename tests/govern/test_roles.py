@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memwell import Memory
-from memwell.builtin.attributes import ties
+from memwell.builtin.persons import ties
 
 
 def told(mem: Memory, *texts: str) -> None:
