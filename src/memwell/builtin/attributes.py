@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
 from memwell.builtin.language import AttributeRule, Language, compiled
 from memwell.domain.memory import Kind
 from memwell.domain.text import terms
+
+# What ends a clause: the words beyond it do not change what a wording means.
+_MARK = re.compile(r"[,;，；。！？]\s*|[.!?](?=\s)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +46,26 @@ def attributes_of(folded: str, language: Language) -> tuple[Attribute, ...]:
 
 def _attribute(rule: AttributeRule, folded: str, language: Language) -> Attribute | None:
     match = compiled(rule.pattern).search(folded)
-    if match is None or (rule.exclude and compiled(rule.exclude).search(folded)):
+    if match is None or (rule.exclude and compiled(rule.exclude).search(_clause(folded, match))):
         return None
     group = next((index for index, value in enumerate(match.groups(), 1) if value), 0)
     value = match.group(group).strip()
     over = compiled(language.value_end).search(value, 1)
     value = value[: over.start()].strip() if over else value
+    if compiled(language.subject["deictic"]).fullmatch(value):
+        return None
     position = match.start(group)
     end = match.end() if match.end() > match.end(group) else position + len(value)
     lead = compiled(language.subject["lead"]).match(folded, match.start())
     start = min(lead.end(), position) if lead else match.start()
     return Attribute(rule.name, value, rule.kind, rule.single, rule.group, match.start(), position, start, end)
+
+
+def _clause(folded: str, match: re.Match[str]) -> str:
+    """The clauses of ``folded`` in which ``match`` lies."""
+    start = max((mark.end() for mark in _MARK.finditer(folded, 0, match.start() + 1)), default=0)
+    after = _MARK.search(folded, match.end())
+    return folded[start : after.start() if after else len(folded)]
 
 
 @lru_cache(maxsize=4096)

@@ -206,6 +206,7 @@ def _about(
     """Whom a statement is about, and the attributes that it tells of them."""
     language = reading.language
     pronoun = compiled(language.subject["pronoun_word"]).search(folded)
-    meant = reading.meant(pronoun.group(1), told) if pronoun else None
+    before = mentions(folded[: pronoun.start()], language) if pronoun else ()
+    meant = reading.meant(pronoun.group(1), [*told, *before]) if pronoun else None
     subject = piece.subject or subject_of(folded, language, speaker, meant)
     return attributes_told(folded, language, subject, speaker, meant)

@@ -91,9 +91,10 @@ def _told(folded: str, sentences: Sequence[Span], language: Language) -> dict[Sp
 
 def _is_own(sentence: str, tale: str | None, language: Language) -> bool:
     """Whether a sentence behind a dream or a story is the teller's own: so at present; not of the story's people."""
-    if language.has("present", sentence):
-        return True
-    return tale == "fiction" and compiled(language.subject["first_word"]).match(sentence) is not None
+    if tale == "fiction" and language.has("pronoun", sentence):
+        return False
+    first = compiled(language.subject["first_word"]).match(sentence) is not None
+    return language.has("present", sentence) or (tale == "fiction" and first)
 
 
 def _taken_back(folded: str, sentences: Sequence[Span], language: Language) -> dict[Span, str]:

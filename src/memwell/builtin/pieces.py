@@ -75,7 +75,8 @@ class _Clause:
 def pieces(reading: Reading, span: Span, told: Sequence[str]) -> list[Piece]:
     """Clauses of the sentence ``span`` that state different things; empty where the sentence is one statement.
 
-    A clause belongs to the statement before it unless its wording tells an attribute of its own.
+    A clause belongs to the statement before it unless its wording tells an attribute of its own, or it is about someone
+    else.
 
     Args:
         told: whom the message named before the sentence, in order.
@@ -85,12 +86,21 @@ def pieces(reading: Reading, span: Span, told: Sequence[str]) -> list[Piece]:
     statements: list[list[_Clause]] = []
     known: set[tuple[str | None, str, str]] = set()
     for clause in _clauses(reading, span, told):
-        if statements and (not clause.keys - known or _belongs(reading, statements[-1], clause)):
+        begins = clause.keys - known or (statements and _changes_subject(statements[-1], clause))
+        if statements and (not begins or _belongs(reading, statements[-1], clause)):
             statements[-1].append(clause)
         else:
             statements.append([clause])
         known |= clause.keys
     return [_piece(statement) for statement in statements] if len(statements) > 1 else []
+
+
+def _changes_subject(before: Sequence[_Clause], clause: _Clause) -> bool:
+    """Whether a clause begins with another person than what is told before it."""
+    telling = next((one for one in before if one.keys), None)
+    if telling is None or clause.is_bare or not clause.has_own_subject:
+        return False
+    return SOMEONE not in (clause.subject, telling.subject) and telling.subject not in (None, clause.subject)
 
 
 def _piece(statement: Sequence[_Clause]) -> Piece:
