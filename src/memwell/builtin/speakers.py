@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memwell.builtin.attributes import has_role
 from memwell.builtin.language import Language, choose_language, load_languages
+from memwell.builtin.persons import has_role
 from memwell.domain.decision import Candidate
 from memwell.domain.indexed import SPEAKER
 from memwell.domain.people import USER
