@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from memwell.builtin.attributes import same_subject, same_value
-from memwell.builtin.language import choose_language, load_languages
+from memwell.builtin.attributes import same_value
+from memwell.builtin.language import Language, choose_language, load_languages
 from memwell.builtin.model.decide import Answer, DecisionModel, Known
 from memwell.builtin.model.layout import SLOTS
+from memwell.builtin.persons import same_subject
 from memwell.builtin.rules import RuleJudge
+from memwell.builtin.speakers import heard
 from memwell.builtin.thresholds import load_thresholds
 from memwell.domain.decision import Action, Candidate, Situation
 from memwell.domain.memory import Polarity
@@ -61,7 +63,12 @@ class BuiltinJudge:
 
     def judge(self, comparisons: Sequence[Comparison]) -> list[Verdict]:
         """See ``ports.Judge``."""
-        return [repeated(comparison) or self._weighed(comparison) for comparison in comparisons]
+        return [self._judged(comparison) for comparison in comparisons]
+
+    def _judged(self, comparison: Comparison) -> Verdict:
+        known, places = heard(comparison)
+        verdict = repeated(known) or self._weighed(known)
+        return replace(verdict, targets=tuple(places[i] for i in verdict.targets))
 
     def _weighed(self, comparison: Comparison) -> Verdict:
         by_rule, situations = self._rules.judge([comparison])[0], comparison.situations
@@ -93,13 +100,14 @@ class BuiltinJudge:
     def _related(self, comparison: Comparison, answer: Answer, indexes: Sequence[int]) -> list[_Choice]:
         """The relations to heads that are likely enough."""
         candidate, choices = comparison.candidate, []
+        language = choose_language(candidate.content, load_languages())
         for index, shares in zip(indexes, answer.relations, strict=True):
             retiring = {action: share for name, share in shares.items() if (action := Action(name)).retires}
             total = sum(retiring.values())
             head = comparison.heads[index]
-            of_two = _of_two_others(candidate, head)
+            of_two = _of_two_others(candidate, head, language)
             limit = self._thresholds["retire_other" if of_two else "retire"]
-            spared = candidate.hedged or candidate.limited or _untouched(candidate, head)
+            spared = candidate.hedged or candidate.limited or _untouched(candidate, head, language)
             if total >= limit and not spared:
                 choices.append(_Choice(max(retiring, key=lambda action: retiring[action]), index, total))
             choices += [
@@ -133,22 +141,20 @@ class BuiltinJudge:
         return _verdict(Action.SUPPLEMENT, (), shares["SUPPLEMENT"])
 
 
-def _of_two_others(candidate: Candidate, head: Head) -> bool:
+def _of_two_others(candidate: Candidate, head: Head, language: Language) -> bool:
     """Whether they are about two people, neither of whom is the user."""
     if {USER, SOMEONE} & {candidate.subject, head.subject}:
         return False
-    language = choose_language(candidate.content, load_languages())
     return not same_subject(candidate.subject, head.subject, language)
 
 
-def _untouched(candidate: Candidate, head: Head) -> bool:
+def _untouched(candidate: Candidate, head: Head, language: Language) -> bool:
     """Whether wording shows that ``head`` stands: it tells names, or the candidate denies another value."""
     denies = candidate.polarity is Polarity.NEGATIVE
     if head.attribute == ALIAS:
         return candidate.attribute != ALIAS and not denies
     if not denies or candidate.value is None or head.value is None or candidate.attribute != head.attribute:
         return False
-    language = choose_language(candidate.content, load_languages())
     return not same_value(head.value, candidate.value, language.stopwords)
 
 

@@ -54,6 +54,7 @@ CUES: Final = frozenset(
         "several_question",
         "not_owner",
         "owner",
+        "oneself",
         "preference",
         "aversion",
         "event",
@@ -61,6 +62,14 @@ CUES: Final = frozenset(
         "relationship",
         "claim",
         "accepted",
+        "said_only",
+        "untrue",
+        "taken_back",
+        "fiction",
+        "waking",
+        "reality",
+        "present",
+        "solid",
         "pronoun",
         "mention",
     }
@@ -98,6 +107,7 @@ class TimeRule:
         years: the year is the current one plus this, or ``None`` where the pattern gives it or nothing does.
         limit_only: too vague for an event date, good enough for the end of a period.
         days: first and last day of the month that is meant, where it is a part of one.
+        doubtful: it may mean the weekday of this week too, where that lies on the same side of today.
     """
 
     rule: str
@@ -106,6 +116,22 @@ class TimeRule:
     years: int | None = None
     limit_only: bool = False
     days: Sequence[int] | None = None
+    doubtful: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """A sort of persons or things that a pronoun can mean.
+
+    Attributes:
+        pronoun: pattern of the pronouns.
+        person: pattern of what is of that sort, as a subject is written.
+        thing: no name is of that sort unless ``person`` tells.
+    """
+
+    pronoun: str
+    person: str
+    thing: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +151,12 @@ class Language:
     Attributes:
         spaced: words are separated by spaces, so that patterns match whole words only.
         fillers: words (in unspaced scripts: characters) that add nothing to what a statement says.
+        hollow: pattern of the words with which alone a sentence tells nothing ("same here").
+        typos: common misspellings, and what they are read as.
         endings: what a word may carry at its end without meaning something else, first match counts.
         cues: pattern by cue name, see ``CUES``; a cue that the file leaves out never matches.
         subject: patterns that find whom a sentence is about.
+        sorts: by sort of person or thing, the pronouns that mean one of it, and how its names tell it.
         joint: what separates two statements of one sentence where no punctuation does, or ``""``.
         value_end: where a value that a pattern captured is over.
     """
@@ -140,9 +169,12 @@ class Language:
     abbreviations: frozenset[str]
     stopwords: frozenset[str]
     fillers: frozenset[str]
+    hollow: str
+    typos: Mapping[str, str]
     endings: tuple[str, ...]
     cues: Mapping[str, str]
     subject: Mapping[str, str]
+    sorts: Mapping[str, Sort]
     joint: str
     value_end: str
     attributes: tuple[AttributeRule, ...]
@@ -151,6 +183,21 @@ class Language:
     def fold(self, text: str) -> str:
         """``text`` with look-alike characters made one; every position stays."""
         return text.translate(self.folding)
+
+    def mend(self, folded: str) -> str:
+        """``folded`` with common misspellings made good, for matching: positions may shift."""
+        if not self.typos:
+            return folded
+        words = "|".join(map(re.escape, self.typos))
+        edge = ("(?<![\\w’])", "(?![\\w’])") if self.spaced else ("", "")
+        pattern = compiled(f"{edge[0]}(?:{words}){edge[1]}")
+        return pattern.sub(lambda match: self.typos[match.group().lower()], folded)
+
+    def is_hollow(self, folded: str) -> bool:
+        """Whether ``folded`` is made of words alone that tell nothing without what they refer to."""
+        if self.has("solid", folded):
+            return False
+        return not any(char.isalnum() for char in compiled(self.hollow).sub("", folded))
 
     def search(self, cue: str, folded: str) -> re.Match[str] | None:
         """First match of a cue in folded text."""
@@ -171,6 +218,8 @@ class Language:
             yield from (pattern for pattern in (rule.pattern, rule.exclude) if pattern)
         yield from self.cues.values()
         yield from self.subject.values()
+        yield self.hollow
+        yield from (pattern for sort in self.sorts.values() for pattern in (sort.pronoun, sort.person))
         yield self.value_end
         yield from self.times.patterns.values()
         yield from (time.pattern for time in self.times.rules)
@@ -265,9 +314,15 @@ def _language(data: dict[str, Any]) -> Language:
         abbreviations=frozenset(data["abbreviations"]),
         stopwords=frozenset(data["stopwords"]),
         fillers=frozenset(data["fillers"]),
+        hollow=pattern(_any_of({*data["stopwords"], *data["fillers"], *data["hollow"]})),
+        typos=data.get("typos", {}),
         endings=tuple(data["endings"]),
         cues={cue: pattern(*alternatives) for cue, alternatives in data["cues"].items()},
         subject={key: pattern(*_several(value)) for key, value in data["subject"].items()},
+        sorts={
+            key: Sort(pattern(_any_of(entry["pronouns"])), pattern(entry["person"]), entry.get("thing", False))
+            for key, entry in data["sorts"].items()
+        },
         joint=_expanded(parts["joint"], parts),
         value_end=_expanded(parts["value_end"], parts),
         attributes=tuple(
@@ -290,6 +345,11 @@ def _language(data: dict[str, Any]) -> Language:
             rules=tuple(TimeRule(**{**rule, "pattern": pattern(rule["pattern"])}) for rule in times["rules"]),
         ),
     )
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """Pattern of any of ``words``, the longest first."""
+    return "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
 
 
 def _several(value: str | list[str]) -> list[str]:

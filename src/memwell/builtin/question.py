@@ -6,8 +6,8 @@ import re
 from datetime import datetime
 
 from memwell.builtin import times
-from memwell.builtin.attributes import subject_of
 from memwell.builtin.language import Language, choose_language, compiled, load_languages, stopwords
+from memwell.builtin.persons import subject_of
 from memwell.domain.text import fold, query_terms
 from memwell.engine.ports import Question
 

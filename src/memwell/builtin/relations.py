@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from memwell.builtin.attributes import Attribute, attributes_of, same_subject, same_value, value_words
+from memwell.builtin.attributes import Attribute, attributes_of, same_value, value_words
 from memwell.builtin.language import Language, choose_language
+from memwell.builtin.persons import same_subject
 from memwell.domain.decision import Action
 from memwell.domain.memory import Kind, Polarity
 from memwell.domain.text import fold, normal_form, terms
@@ -98,7 +99,7 @@ class Relation:
 
 def wording(text: str, languages: tuple[Language, ...]) -> Wording:
     language = choose_language(text, languages)
-    folded = language.fold(text)
+    folded = language.mend(language.fold(text))
     return Wording(
         language=language,
         folded=folded,

@@ -30,34 +30,6 @@ def mostly_within(text: str, span: Span, parts: Iterable[Span]) -> bool:
     return bool(letters) and inside >= _QUOTED_SHARE * len(letters)
 
 
-def material_start(folded: str, sentences: Iterable[Span], language: Language) -> int | None:
-    """Where text to be worked on begins ("Translate this: …"), or ``None``."""
-    for span in sentences:
-        sentence = folded[span.start : span.end]
-        colon = re.search(r"[:：]\s*(?=\S|$)", sentence)
-        if colon is None:
-            continue
-        before = sentence[: colon.start()]
-        if language.has("material", before) or (language.has("process", before) and language.has("order", sentence)):
-            return span.start + colon.end()
-    return None
-
-
-def played_sentences(folded: str, sentences: Iterable[Span], language: Language) -> tuple[Span, ...]:
-    """Sentences that open a role-play, and those after one in which the user plays a part, up to where it ends."""
-    found: list[Span] = []
-    in_character = False
-    for span in sentences:
-        sentence = folded[span.start : span.end]
-        if language.has("roleplay_end", sentence):
-            in_character = False
-            continue
-        in_character = in_character or language.has("in_character", sentence)
-        if in_character or language.has("roleplay", sentence):
-            found.append(span)
-    return tuple(found)
-
-
 def says_something(text: str) -> bool:
     """True where ``text`` has a letter or a digit."""
     return any(char.isalnum() for char in text)
@@ -88,6 +60,8 @@ def reason_to_pass(folded: str, language: Language) -> str | None:
         return "question"
     if language.has("order", folded) and not language.has("standing", folded):
         return "order"
+    if language.is_hollow(folded):
+        return "tells nothing"
     if language.has("mood", folded) and not language.has("ended", folded):
         return "mood"
     return None

@@ -28,6 +28,7 @@ class Phrase:
         first, last: the days it covers, inclusive; ``None`` where it names none.
         dated: it has a year or counts from the day of speaking, so that ``first`` is no guess.
         limit_only: it may end a period, but dates no event.
+        certain: it means these days and no others; if not, an event keeps the words.
     """
 
     span: Span
@@ -36,6 +37,7 @@ class Phrase:
     last: date | None = None
     dated: bool = True
     limit_only: bool = False
+    certain: bool = True
 
     @property
     def period(self) -> Validity | None:
@@ -81,7 +83,8 @@ def event_time(found: tuple[Phrase, ...]) -> tuple[datetime | None, str | None]:
     """The one unambiguous day that ``found`` names, at UTC midnight, or else the first phrase's words."""
     usable = [phrase for phrase in found if not phrase.limit_only]
     days = {phrase.first for phrase in usable if phrase.dated and phrase.first and phrase.first == phrase.last}
-    if len(days) == 1 and all(phrase.first == phrase.last for phrase in usable if phrase.first):
+    certain = all(phrase.first == phrase.last and phrase.certain for phrase in usable if phrase.first)
+    if len(days) == 1 and certain:
         day = days.pop()
         return datetime(day.year, day.month, day.day, tzinfo=UTC), None
     return None, usable[0].words if usable else None
@@ -141,7 +144,13 @@ def _phrase(rule: TimeRule, match: re.Match[str], span: Span, language: Language
     if days is None:
         return Phrase(span, words)
     first, last, dated = days
-    return Phrase(span, words, first, last, dated, rule.limit_only)
+    return Phrase(span, words, first, last, dated, rule.limit_only, not (rule.doubtful and _is_doubtful(first, today)))
+
+
+def _is_doubtful(day: date, today: date) -> bool:
+    """Whether "last Monday" or "next Friday" may mean the one of this week as well as the one of another."""
+    passed = day.weekday() < today.weekday()
+    return passed if day < today else not passed and day.weekday() != today.weekday()
 
 
 def _number(text: str, language: Language) -> int:
@@ -160,16 +169,17 @@ def _days(rule: TimeRule, groups: dict[str, str], language: Language, today: dat
             return day, day, True
         case "date":
             return _named_date(rule, {key: _number(value, language) for key, value in groups.items()}, today)
-        case "ago" | "ahead":
+        case "ago" | "ahead" | "hence":
             unit = language.times.units[groups["unit"].lower()]
             return _counted(rule.rule, _number(groups["n"], language), unit, today)
         case "near":
             weekday = language.times.weekdays[groups["w"].lower()]
-            distance = (today.weekday() - weekday) % 7 or 7 if rule.offset < 0 else (weekday - today.weekday()) % 7
-            day = today + timedelta(days=-distance if rule.offset < 0 else distance)
-            return day, day, True
+            back = (today.weekday() - weekday) % 7 or 7
+            days = -back + 7 * (rule.offset + 1) if rule.offset < 0 else (weekday - today.weekday()) % 7
+            return today + timedelta(days=days), today + timedelta(days=days), True
         case "weekday":
-            monday = today - timedelta(days=today.weekday()) + timedelta(weeks=rule.offset)
+            weeks = rule.offset * (_number(groups["n"], language) if "n" in groups else 1)
+            monday = today - timedelta(days=today.weekday()) + timedelta(weeks=weeks)
             day = monday + timedelta(days=language.times.weekdays[groups["w"].lower()])
             return day, day, True
         case "week" | "weekend":
@@ -205,7 +215,7 @@ def _counted(rule: str, count: int, unit: str, today: date) -> tuple[date, date,
         return today, today + timedelta(days=days), True
     if unit != "day":
         return None
-    day = today - timedelta(days=count)
+    day = today + timedelta(days=count if rule == "hence" else -count)
     return day, day, True
 
 

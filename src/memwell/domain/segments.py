@@ -7,6 +7,10 @@ import re
 from memwell.domain.memory import Span
 
 _SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|[。！？!?；…]+[”’」』）)\"']*|\n+")
+# What marks an item of a list at the beginning of its line: a bullet, or a number, which ends no sentence.
+_BULLET = re.compile(r"[-–*•·‣▪◦]+\s+")
+_ITEM_NUMBER = re.compile(r"(?:^|\n)\s*(?:[-–*•·‣▪◦]+\s+)?\d{1,2}\.$")
+_ITEM_CHARS = 16
 _CLAUSE_END = re.compile(r"[,;:，；：、]\s*|\s[-–—]{1,2}\s|[—]{1,2}")
 
 
@@ -33,7 +37,7 @@ def _cut(text: str, cuts: list[tuple[int, int]]) -> tuple[Span, ...]:
 
 
 def sentences(text: str, abbreviations: frozenset[str] = frozenset()) -> tuple[Span, ...]:
-    """Sentences of ``text`` in order, end punctuation included, none empty.
+    """Sentences of ``text`` in order, end punctuation included, bullets of lists left out, none empty.
 
     Args:
         text: any text, English or Chinese.
@@ -45,8 +49,16 @@ def sentences(text: str, abbreviations: frozenset[str] = frozenset()) -> tuple[S
         before = text[max(0, match.end() - longest - 1) : match.end()].lower().split()
         if match.group().startswith(".") and before and before[-1] in abbreviations:
             continue
+        if match.group() == "." and _ITEM_NUMBER.search(text, max(0, match.end() - _ITEM_CHARS), match.end()):
+            continue
         ends.append((match.end(), match.end()))
-    return _cut(text, ends)
+    return tuple(_without_bullet(text, span) for span in _cut(text, ends))
+
+
+def _without_bullet(text: str, span: Span) -> Span:
+    line_begins = not text[text.rfind("\n", 0, span.start) + 1 : span.start].strip()
+    bullet = _BULLET.match(text, span.start, span.end) if line_begins else None
+    return Span(bullet.end(), span.end) if bullet else span
 
 
 def clauses(text: str, within: Span, joint: re.Pattern[str] | None = None) -> tuple[Span, ...]:

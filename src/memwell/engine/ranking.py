@@ -3,8 +3,8 @@
 A turn's score is its similarity, plus how much of the question its words cover, plus how near it was said to a date
 in the question; and a share of the best such score in its episode, since what surrounds a good answer is about the
 same. A broad question, of few telling words, mostly has several answers, told at different times: for it, the episode
-and the turns before count less, and who said a turn counts more. A memory's score is that of the turn it was formed from
-plus its own; where another memory of that turn has been retired, the turn speaks for what no longer holds, and the
+and the turns before count less, and who said a turn counts more. A memory's score is that of the turn it was formed
+from plus its own; where another memory of that turn has been retired, the turn speaks for what no longer holds, and the
 memory stands for itself.
 """
 

@@ -24,7 +24,6 @@ from memwell.domain.people import ALIAS, SOMEONE, USER, People, people_of
 from memwell.domain.plan import AddMemory, AddSources, Operation, Retire, Shorten, Unit
 from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
-from memwell.domain.text import fold
 from memwell.engine.ports import Comparison, Head, Matrix, View
 from memwell.engine.queries import Pool, PoolQuery
 from memwell.engine.settle import Settled
@@ -114,7 +113,6 @@ class WorkingSet:
         if target is not Target.LOCAL:
             offered = {ref: offer for ref, offer in offered.items() if self._may_go(ref, target)}
         offered.update((i, self._offer(number, i)) for i in group if i < number)
-        offered = {ref: one for ref, one in offered.items() if not _of_two(candidate, self._statement(ref), people)}
         likeliest = sorted(offered, key=lambda ref: (-offered[ref].likeness, str(ref)))
         refs = tuple(ref for rank, ref in enumerate(likeliest) if rank < TARGET_LIMIT or self._key(ref) in keys)
         candidate = replace(candidate, subject=people.canonical(candidate.subject))
@@ -335,6 +333,7 @@ class WorkingSet:
             similarity=offer.similarity,
             valid_until=statement.valid_until,
             likeness=offer.likeness if self._mapped else None,
+            speaker=statement.qualifiers.get(SPEAKER),
         )
 
     def _situation(self, candidate: Candidate, head: Head, ref: str | int) -> Situation:
@@ -350,14 +349,3 @@ def _ascribed(candidate: Candidate, people: People) -> Candidate:
         return candidate
     name = people.opening(candidate.content)
     return candidate if name is None else replace(candidate, subject=name)
-
-
-def _of_two(one: Candidate, other: MemoryRecord | Candidate, people: People) -> bool:
-    """Whether two people speak, each of themself: what one of them says changes nothing of the other."""
-    if not (_of_speaker(one) and _of_speaker(other)):
-        return False
-    return fold(people.canonical(one.subject)) != fold(people.canonical(other.subject))
-
-
-def _of_speaker(statement: MemoryRecord | Candidate) -> bool:
-    return statement.subject == statement.qualifiers.get(SPEAKER, USER)

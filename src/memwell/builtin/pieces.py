@@ -1,0 +1,207 @@
+"""Cut a sentence into the statements it makes, each with the subject that its words leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memwell.builtin.attributes import Attribute, attributes_of
+from memwell.builtin.language import compiled
+from memwell.builtin.persons import as_written, someone_named
+from memwell.builtin.reading import Reading, named_in
+from memwell.domain.memory import Span
+from memwell.domain.people import SOMEONE
+
+_COLONS = ":：="
+# What may stand at the end of a clause.
+_MARKS = " ,;:，；：、"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A statement of a sentence.
+
+    Attributes:
+        chosen: numbers of its clauses, adjacent.
+        lead: the words before it that are its subject, where it leaves them out.
+        subject: whom it is about, where its own words and those of the sentence tell.
+    """
+
+    chosen: tuple[int, ...]
+    lead: Span | None = None
+    subject: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """The subject that a clause begins with: its words, and whom they mean."""
+
+    words: Span | None
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A clause, with the words before its colon if it stands behind one.
+
+    Attributes:
+        opening: its subject; that of a clause before it where it leaves its own out.
+        elided: it leaves its own out.
+        keys: what it tells, see ``_key``.
+    """
+
+    chosen: tuple[int, ...]
+    span: Span
+    words: str
+    opening: _Opening | None
+    elided: bool
+    keys: frozenset[tuple[str | None, str, str]]
+
+    @property
+    def subject(self) -> str | None:
+        return self.opening.subject if self.opening else None
+
+    @property
+    def has_own_subject(self) -> bool:
+        return self.opening is not None and not self.elided
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is nothing but its subject."""
+        words = self.opening.words if self.opening and not self.elided else None
+        return words is not None and words.end >= self.span.end
+
+
+def pieces(reading: Reading, span: Span, told: Sequence[str]) -> list[Piece]:
+    """Clauses of the sentence ``span`` that state different things; empty where the sentence is one statement.
+
+    A clause belongs to the statement before it unless its wording tells an attribute of its own, or it is about someone
+    else.
+
+    Args:
+        told: whom the message named before the sentence, in order.
+    """
+    if reading.language.has("limit", reading.words(span)):
+        return []
+    statements: list[list[_Clause]] = []
+    known: set[tuple[str | None, str, str]] = set()
+    for clause in _clauses(reading, span, told):
+        begins = clause.keys - known or (statements and _changes_subject(statements[-1], clause))
+        if statements and (not begins or _belongs(reading, statements[-1], clause)):
+            statements[-1].append(clause)
+        else:
+            statements.append([clause])
+        known |= clause.keys
+    return [_piece(statement) for statement in statements] if len(statements) > 1 else []
+
+
+def _changes_subject(before: Sequence[_Clause], clause: _Clause) -> bool:
+    """Whether a clause begins with another person than what is told before it."""
+    telling = next((one for one in before if one.keys), None)
+    if telling is None or clause.is_bare or not clause.has_own_subject:
+        return False
+    return SOMEONE not in (clause.subject, telling.subject) and telling.subject not in (None, clause.subject)
+
+
+def _piece(statement: Sequence[_Clause]) -> Piece:
+    first = statement[0]
+    telling = next((clause for clause in statement if clause.keys), first)
+    chosen = tuple(index for clause in statement for index in clause.chosen)
+    return Piece(chosen, first.opening.words if first.elided and first.opening else None, telling.subject)
+
+
+def _clauses(reading: Reading, span: Span, told: Sequence[str]) -> Iterator[_Clause]:
+    people = list(told)
+    opening: _Opening | None = None
+    for chosen in _units(reading, span):
+        part = Span(reading.turn.segments[chosen[0]].start, reading.turn.segments[chosen[-1]].end)
+        words = reading.words(part)
+        items = attributes_of(words, reading.language)
+        own = _opening(reading, part, items, people)
+        elided = own is None and opening is not None and _leaves_out(reading, words)
+        if elided:
+            items = attributes_of(_composed(reading, opening, words), reading.language)
+        opening = own or opening
+        here = opening if own or elided else None
+        keys = frozenset(_key(here.subject if here else None, item) for item in items)
+        yield _Clause(chosen, part, words, here, elided, keys)
+        people.extend(named_in(words, here.subject if here else SOMEONE, reading.language))
+
+
+def _units(reading: Reading, span: Span) -> list[tuple[int, ...]]:
+    """Numbers of the clauses of a sentence, what stands before a colon together with what follows."""
+    units: list[tuple[int, ...]] = []
+    for index in reading.segments(span):
+        before = reading.turn.segments[index - 1] if units else None
+        if before is not None and reading.folded[before.end - 1] in _COLONS:
+            units[-1] = (*units[-1], index)
+        else:
+            units.append((index,))
+    return units
+
+
+def _belongs(reading: Reading, before: Sequence[_Clause], clause: _Clause) -> bool:
+    """Whether a clause that tells something goes with what stands before it all the same."""
+    dependent = compiled(reading.language.subject["dependent"])
+    first, last = before[0], before[-1]
+    if dependent.match(clause.words) or _governs(reading, last, clause):
+        return True
+    if any(one.keys for one in before):
+        return False
+    apart = first.has_own_subject and not first.is_bare and clause.has_own_subject
+    return not apart or dependent.match(first.words) is not None
+
+
+def _governs(reading: Reading, last: _Clause, clause: _Clause) -> bool:
+    """Whether a clause goes on behind a verb of saying or the like, without a word between: "I told Tom | I am ill"."""
+    if reading.folded[last.span.end : clause.span.start].strip():
+        return False
+    return compiled(reading.language.subject["governs"]).search(last.words.rstrip(_MARKS)) is not None
+
+
+def _leaves_out(reading: Reading, words: str) -> bool:
+    """Whether a clause begins with what is said of a subject that it leaves out."""
+    return compiled(reading.language.subject["elided"]).match(words) is not None
+
+
+def _key(subject: str | None, item: Attribute) -> tuple[str | None, str, str]:
+    return subject, item.group, "" if item.single else item.value
+
+
+def _composed(reading: Reading, opening: _Opening | None, words: str) -> str:
+    lead = reading.words(opening.words) if opening and opening.words else ""
+    return f"{lead}{' ' if reading.language.spaced and lead else ''}{words}"
+
+
+def _opening(reading: Reading, part: Span, items: Sequence[Attribute], people: Sequence[str]) -> _Opening | None:
+    """The subject that a clause begins with, or else the one before the attribute that it tells."""
+    language, raw, start = reading.language, reading.raw(part), reading.start(part)
+    before = compiled(language.subject["before_subject"]).match(raw)
+    skipped = before.end() if before else 0
+    rest = raw[skipped:]
+    someone = someone_named(rest, language)
+    if someone is not None:
+        subject, length = someone
+        return _Opening(Span(start + skipped, start + skipped + length), subject)
+    pronoun = compiled(language.subject["pronoun_word"]).match(rest)
+    if pronoun is not None:
+        words = Span(start + skipped, start + skipped + pronoun.end(1))
+        return _Opening(words, reading.meant(pronoun.group(1), people) or SOMEONE)
+    first = compiled(language.subject["first_word"]).match(rest)
+    if first is not None:
+        return _Opening(Span(start + skipped, start + skipped + first.end()), reading.speaker(part))
+    if compiled(language.subject["first_any"]).match(rest):
+        return _Opening(None, reading.speaker(part))
+    return _inside(reading, part, reading.words(part)[: items[0].start] if items else "", people)
+
+
+def _inside(reading: Reading, part: Span, head: str, people: Sequence[str]) -> _Opening | None:
+    """The subject that stands in ``head``, the words of a clause before its attribute."""
+    language = reading.language
+    other = compiled(language.subject["other"]).search(head)
+    if other is not None:
+        return _Opening(None, as_written(other))
+    if compiled(language.subject["first"]).search(head):
+        return _Opening(None, reading.speaker(part))
+    pronoun = compiled(language.subject["pronoun_word"]).search(head)
+    return None if pronoun is None else _Opening(None, reading.meant(pronoun.group(1), people) or SOMEONE)
