@@ -12,7 +12,7 @@ from memwell.domain.text import UNSPACED, fold, is_unspaced
 _SILENT = re.compile("['\"`´*_~‘’‚‛“”„‟«»‹›ʼ＇＂｀＊＿～\u00ad\u200b-\u200f\u2060\ufe0e\ufe0f\ufeff]")
 _CITED = re.compile(r"^[ \t]*>[> \t]*", re.MULTILINE)
 # Spaces and punctuation, but for the signs of a number.
-_GAP = re.compile(r"(?:(?!(?<=\d)[.,:](?=\d)|(?<!\w)-(?=\d))[\s!(),\-./:;?\[\\\]{}|¡¿·‐-―…、。〈-】〔-〗・])+")
+_GAP = re.compile(r"(?:[\s!()/;?\[\\\]{}|¡¿·‐-―…、。〈-】〔-〗・]|(?<!\d)[.,:]|[.,:](?!\d)|(?<=\w)-|-(?!\d))+")
 _NO_GAP = re.compile(rf"(?<=[{UNSPACED}]) | (?=[{UNSPACED}])")
 MIN_CHARS = 4  # shorter clauses ("yes", "tea") stand in too many places to be a trace of one statement
 MIN_UNSPACED_CHARS = 3

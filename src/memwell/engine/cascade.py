@@ -101,6 +101,7 @@ class _Cascade:
         self._mentioned: dict[str, Evidence] = {}
         self._asked: tuple[str, ...] = ()
         self._followed: set[str] = set()
+        self._worded: set[str] = set()
         self._searched: set[str] = set()
         self._replies: set[str] = set()
         self._depth = 0
@@ -296,7 +297,9 @@ class _Cascade:
         texts = [memory.content for memory in self._memories.values()]
         texts += [r.content for r in self._evidence.values() if r.speaker.supports_memories]
         texts += [text for one in self._supported.values() for text in one.unsaid]
-        return [word for word in dict.fromkeys(map(core, texts)) if word and word not in self._searched]
+        fresh = [text for text in dict.fromkeys(texts) if text not in self._worded]
+        self._worded.update(fresh)
+        return [word for word in dict.fromkeys(map(core, fresh)) if word and word not in self._searched]
 
     def _take_copies(self, words: Sequence[str]) -> None:
         """Replies that hold one of ``words``, and sources that keep such a reply or one that goes."""
