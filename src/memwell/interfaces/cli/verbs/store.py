@@ -5,13 +5,15 @@ from __future__ import annotations
 import platform
 import sqlite3
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memwell.errors import MemwellError
 from memwell.interfaces.cli.exits import ExitCode, exit_code
-from memwell.interfaces.cli.options import Json, StorePath, opened
+from memwell.interfaces.cli.options import Json, StorePath, location_of, opened
 from memwell.interfaces.cli.output import print_json, print_text
 
 if TYPE_CHECKING:
@@ -51,13 +53,16 @@ def doctor(
     checks = [Check("program", True, f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}")]
     code = ExitCode.OK
     try:
-        with opened(store) as memory:
-            if repair:
-                memory.resume()
-                memory.rebuild()
-                memory.reindex()
-                memory.clean()
-            checks += _examine(memory)
+        if not repair and not location_of(store).exists():
+            checks += _examine_without_store(location_of(store))
+        else:
+            with opened(store) as memory:
+                if repair:
+                    memory.resume()
+                    memory.rebuild()
+                    memory.reindex()
+                    memory.clean()
+                checks += _examine(memory, memory.status().location)
     except MemwellError as error:
         checks.append(Check("store", False, error.message, error.remedy))
         code = exit_code(error)
@@ -72,7 +77,13 @@ def doctor(
     raise typer.Exit(code)
 
 
-def _examine(memory: Memory) -> list[Check]:
+def _examine_without_store(location: Path) -> list[Check]:
+    """Look at all the rest, in a store that is thrown away; set-ups are tried before anything is stored."""
+    with TemporaryDirectory() as folder, opened(Path(folder) / "memwell.db", make=True) as memory:
+        return _examine(memory, f"none yet at {location}; `memwell add` makes one")
+
+
+def _examine(memory: Memory, store: str) -> list[Check]:
     figures = memory.status()
     problems = memory.check()
     endpoints = memory.try_endpoints()
@@ -81,7 +92,7 @@ def _examine(memory: Memory) -> list[Check]:
     waiting = _in_jobs(memory)
     lacking = round((1 - figures.indexed) * figures.figures["indexable"])
     return [
-        Check("store", True, figures.location),
+        Check("store", True, store),
         Check("extractor and judge", True, f"{figures.extractor}, {figures.judge} (they propose and decide)"),
         *(
             Check(name, True, "answers") if error is None else Check(name, False, error.message, error.remedy)
