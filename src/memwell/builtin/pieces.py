@@ -14,6 +14,8 @@ from memwell.domain.people import SOMEONE
 
 # Cues of clauses that leave an attribute without a value.
 _DENYING = ("ended", "negation", "untrue", "said_only", "claim")
+# Cues that bear on all clauses of a sentence.
+_OF_ALL = ("limit", "correction")
 _COLONS = ":：="
 # What may stand at the end of a clause.
 _MARKS = " ,;:，；：、"
@@ -95,7 +97,7 @@ def pieces(reading: Reading, span: Span, told: Sequence[str]) -> list[Piece]:
     Args:
         told: whom the message named before the sentence, in order.
     """
-    if reading.language.has("limit", reading.words(span)):
+    if any(reading.language.has(cue, reading.words(span)) for cue in _OF_ALL):
         return []
     statements: list[list[_Clause]] = []
     known: set[tuple[str | None, str, str]] = set()
@@ -161,13 +163,13 @@ def _belongs(reading: Reading, before: Sequence[_Clause], clause: _Clause) -> bo
     """Whether a clause that tells something goes with what stands before it all the same."""
     dependent = compiled(reading.language.subject["dependent"])
     first, last = before[0], before[-1]
-    if dependent.match(clause.words) or _governs(reading, last, clause):
+    predicate = clause.elided and _begins(reading, "predicate", clause.words)
+    if (dependent.match(clause.words) and not predicate) or _governs(reading, last, clause):
         return True
     if any(one.keys for one in before):
         return False
-    if clause.elided and not first.stands:
-        return True
-    apart = first.has_own_subject and not first.is_bare and clause.opening is not None
+    tells_apart = clause.has_own_subject or (first.stands and predicate)
+    apart = first.has_own_subject and not first.is_bare and tells_apart
     return not apart or dependent.match(first.words) is not None
 
 
@@ -211,8 +213,9 @@ def _opening(reading: Reading, part: Span, items: Sequence[Attribute], people: S
 
 
 def _opened(reading: Reading, part: Span, words: Span, subject: str) -> _Opening:
-    verb = compiled(reading.language.subject["copula"]).match(reading.folded[: part.end], words.end)
-    return _Opening(words, subject, Span(words.start, verb.end()) if verb else None)
+    found = compiled(reading.language.subject["copula"]).match(reading.folded[: part.end], words.start)
+    follows = found is not None and found.start(1) == words.end
+    return _Opening(words, subject, Span(words.start, found.end(1)) if found and follows else None)
 
 
 def _inside(reading: Reading, part: Span, head: str, people: Sequence[str]) -> _Opening | None:
