@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from memwell.builtin import naming
 from memwell.builtin.embedder import bundled_embedder
 from memwell.builtin.extractor import BuiltinExtractor
 from memwell.builtin.judge import BuiltinJudge
 from memwell.builtin.language import Language, abbreviations, compiled, joints, load_languages
 from memwell.builtin.model.decide import DecisionModel, bundled_model
-from memwell.builtin.persons import ties
 from memwell.builtin.question import BuiltinQuestionReader
 from memwell.builtin.ranking import load_weights
 from memwell.builtin.rules import RuleJudge, corrects
@@ -127,7 +127,7 @@ def open_engine(
         managing=Managing(store, embedder, clock, ids),
         governing=Governing(store, embedder, clock, ids),
         correcting=correcting,
-        forgetting=Forgetting(store, embedder, clock, ids, ties),
+        forgetting=Forgetting(store, embedder, clock, ids, naming),
         portable=Portable(store, embedder, clock, ids),
         observing=Observing(store, embedder, clock, ids),
         maintaining=maintaining,

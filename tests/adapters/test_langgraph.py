@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
@@ -226,9 +227,14 @@ def test_a_value_is_not_read_once_its_life_time_is_over_and_swept_to_the_last_by
         clock.advance(timedelta(days=365))
         assert store.list_namespaces() == [("a",), ("b",)]
         assert memory.check() == []
-        for ttl in (0, -1):
+        wrong: tuple[Any, ...] = (0, -1, float("nan"), float("inf"), 1e300, True, "x", [5])
+        for ttl in wrong:
+            with pytest.raises(InputError, match=re.escape(f"ttl is {ttl!r}")) as caught:
+                store.batch([PutOp(("a",), "before", {"v": 1}), PutOp(("a",), "k", {"v": 1}, ttl=ttl)])
+            assert caught.value.code == "invalid_ttl"
             with pytest.raises(InputError):
-                store.put(("a",), "k", {"v": 1}, ttl=ttl)
+                MemwellStore(memory, default_ttl=ttl)
+        assert store.get(("a",), "before") is None
     held = b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
     assert b"Plugh" in held
     assert b"Xyzzyqk" not in held

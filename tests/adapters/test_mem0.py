@@ -103,7 +103,9 @@ def test_a_memory_is_of_every_run_that_supports_it(memory: Memory) -> None:
     assert [(row["memory"], row["run_id"]) for row in found] == [("I live in Lyon.", "tuesday")]
     assert memory.get_all(user_id="ann", run_id="friday") == {"results": []}
     memory.delete_all(user_id="ann", run_id="tuesday")  # what monday supports too stays
-    assert [row["memory"] for row in memory.get_all(user_id="ann")["results"]] == ["I live in Lyon."]
+    for run_id in (None, "monday"):
+        assert [row["memory"] for row in memory.get_all(user_id="ann", run_id=run_id)["results"]] == ["I live in Lyon."]
+    assert memory.get_all(user_id="ann", run_id="tuesday") == {"results": []}
 
 
 def test_update_and_delete(memory: Memory) -> None:

@@ -137,6 +137,25 @@ def test_what_another_session_says_too_outlives_a_cleared_one(tmp_path: Path) ->
     asyncio.run(story())
 
 
+def test_the_log_tells_what_a_cleared_session_takes_from_others(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story() -> None:
+        async with AsyncMemory(Memory(tmp_path / "memory.db", user_id="ann")) as memory:
+            first, second = (MemwellSession(name, memory) for name in ("s1", "s2"))
+            await first.add_items([{"role": "user", "content": "I play the cello in Quibdo."}])
+            await second.add_items([{"role": "assistant", "content": "You said: I play the cello in Quibdo."}])
+            await second.clear_session()
+            assert not caplog.records
+            await second.add_items([{"role": "assistant", "content": "You said: I play the cello in Quibdo."}])
+            await first.clear_session()
+            assert await second.get_items() == []
+
+    asyncio.run(story())
+    (line,) = [record.getMessage() for record in caplog.records if record.name.startswith("memwell")]
+    assert line == "clear_session also erased words in 1 records of other sessions"
+
+
 def test_the_settings_of_the_sdk_bound_it(tmp_path: Path) -> None:
     async def story() -> None:
         async with AsyncMemory(Memory(tmp_path / "memory.db", user_id="ann")) as memory:

@@ -139,12 +139,26 @@ def test_memories_of_several_users_are_told_apart(cli: Cli, tmp_path: Path) -> N
     bobs = {"id": "b1", "memory": "I like rain", "user_id": "bob"}
     nobodys = {"id": "c1", "memory": "I am an agent", "agent_id": "helper"}
     file.write_text(json.dumps({"results": [*MEM0["results"], bobs, nobodys]}), encoding="utf-8")
-    assert "2 memories of other users" in cli.ok("import", str(file), "--user", "ann").err
+    told = cli.ok("import", str(file), "--user", "ann").err
+    assert "1 memories of other users are left out: 1 of bob" in told
+    assert "1 memories are left out that the file names no user for" in told
     assert [memory["content"] for memory in cli.ok("list", "--json").json["memories"]] == ["I play the cello"]
     refused = cli("import", str(file), "--user", "eve")
     assert (refused.code, "ann, bob" in refused.err, "--me" in refused.err) == (1, True, True)
     cli.ok("import", str(file), "--user", "eve", "--me", "bob")
     assert "I like rain" in cli.ok("list", "--user", "eve").out
+
+
+@pytest.mark.parametrize("named", [[], MEM0["results"]])
+def test_memories_that_name_nobody_are_the_users_where_there_is_no_other(
+    cli: Cli, tmp_path: Path, named: list[Any]
+) -> None:
+    file = tmp_path / "memories.json"
+    nobodys = {"id": "c1", "memory": "I like snow", "user_id": None}
+    file.write_text(json.dumps({"results": [*named, nobodys]}), encoding="utf-8")
+    assert "left out:" not in cli.ok("import", str(file), "--user", "ann").err
+    listed = {memory["content"] for memory in cli.ok("list", "--json").json["memories"]}
+    assert listed == {"I like snow", *(item["memory"] for item in named)}
 
 
 def test_an_export_is_imported_once(cli: Cli, tmp_path: Path) -> None:

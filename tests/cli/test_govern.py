@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
+from memwell import Memory
 from tests.cli.harness import Cli
 
 
@@ -90,12 +93,40 @@ def test_a_bundle_is_restored_in_two_steps(cli: Cli, tmp_path: Path) -> None:
     cli.ok("export", str(file))
     plan = cli.ok("restore", str(file), "--store", other, "--json").json
     assert plan["counts"]["added"] == 2
-    assert cli.ok("list", "--store", other).out == ""
     assert cli("restore", str(file), "--store", other, "--yes", "0").code == 5
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("other")] == []
     cli.ok("restore", str(file), "--store", other, "--yes", plan["hash"])
     assert "Lyon" in cli.ok("list", "--store", other).out
     assert "Lyon" in cli.ok("search", "where do I live?", "--store", other).out
     assert cli("restore", str(tmp_path / "none"), "--store", other).code == 1
+
+
+def test_a_restore_that_fails_leaves_no_store(cli: Cli, tmp_path: Path) -> None:
+    stored(cli, "I live in Lyon.")
+    with Memory(cli.store, user_id="ann") as memory:
+        memory.add([{"role": "assistant", "content": "Dear all, " * 80_000}])
+    file, other = tmp_path / "ann.bundle", tmp_path / "new" / "folder" / "other.db"
+    cli.ok("export", str(file))
+    plan = cli.ok("restore", str(file), "--store", str(other), "--json").json
+    command = [sys.executable, "-m", "memwell", "restore", str(file), "--store", str(other), "--yes", plan["hash"]]
+    for most in (100_000, 700_000):  # bytes that a file may have: too few for a store, and for what comes in
+        limit = f"import resource as r; r.setrlimit(r.RLIMIT_FSIZE, ({most}, {most}))"
+        script = f"{limit}; import runpy; runpy.run_module('memwell', run_name='__main__')"
+        done = subprocess.run([command[0], "-c", script, *command[3:]], capture_output=True, text=True, check=False)
+        assert done.returncode != 0
+        assert "error: " in done.stderr
+        assert not (tmp_path / "new").exists()
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    assert "Lyon" in cli.ok("list", "--store", str(other)).out
+
+
+def test_a_doctor_makes_no_store(cli: Cli, tmp_path: Path) -> None:
+    none = tmp_path / "none" / "store.db"
+    for repair in ((), ("--repair",)):
+        done = cli("doctor", *repair, "--store", str(none))
+        assert done.code == 4
+        assert f"BAD  store: there is no store at {none}" in done.out
+    assert not none.parent.exists()
 
 
 def test_a_correction_may_come_before_its_message(cli: Cli, tmp_path: Path) -> None:

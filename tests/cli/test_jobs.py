@@ -39,6 +39,7 @@ def test_failed_formation_waits_dies_and_is_retried(cli: Cli, server: ScriptedSe
 
 def test_the_doctor_tries_endpoints_and_shows_no_key(cli: Cli, server: ScriptedServer) -> None:
     server.answer(CHAT, lambda body: Reply("ready"))
+    cli.ok("init")
     assert "ok   chat model m: answers" in cli.ok("doctor").out
     server.answer(CHAT, lambda body: Reply(status=401))
     ill = cli("doctor")

@@ -234,3 +234,10 @@ def test_json_is_json_whatever_was_stored(cli: Cli) -> None:
     listed = cli.ok("search", "what is it called", "--raw", "1", "--json")
     assert json.loads(listed.out)["raw"][0]["content"] == words
     assert "\u202e" not in listed.out
+
+
+@pytest.mark.parametrize("verb", ["keys", "bench"])
+def test_a_verb_of_several_shows_its_help_alone(cli: Cli, verb: str) -> None:
+    alone = cli.ok(verb)
+    assert alone == cli.ok(verb, "--help")
+    assert alone.out.count("\n") > 5

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memwell.domain.clauses import core, places
+from memwell.domain.clauses import core, places, plain
 from memwell.domain.erasing import blacked_out, erased_evidence, erased_memory, permitted
 from memwell.domain.evidence import Permissions, Target
 from memwell.domain.memory import Span
@@ -41,10 +41,44 @@ def test_a_clause_is_found_as_whole_words_and_numbers(text: str, clause: str, fo
 
 
 @pytest.mark.parametrize(
-    ("clause", "left"), [("“I live here.”", "I live here"), ("yes!", ""), ("住上海。", "住上海"), ("好", "")]
+    ("clause", "left"),
+    [("“I live here.”", "i live here"), ("yes!", ""), ("住上海。", "住上海"), ("好", ""), ("🎉🎉🎉🎉",) * 2],
 )
 def test_what_is_too_short_is_not_looked_for(clause: str, left: str) -> None:
     assert core(clause) == left
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("I live in York", "i LIVE in  york!"),
+        ("I don’t like my boss’s “plan”", "I don't like my boss's \"plan\""),
+        ("I live in York", "I **live** in\n> _York_"),
+        ("Café, 12 €", "ＣＡＦＥ (12 €)"),
+        ("我用 Python，住在上海。", "我用Python,住在 上海"),
+        ("住在“上海”", "住在「上海」"),
+        ("well-known", "well known"),
+        ("\u200bYork\u00ad", "York"),
+    ],
+)
+def test_typesetting_makes_no_other_words(one: str, other: str) -> None:
+    assert plain(one) == plain(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("C++", "C"),
+        ("1.5 m", "15 m"),
+        ("-5", "5"),
+        ("1,875", "1875"),
+        ("50%", "50"),
+        ("resume", "re sume"),
+        ("York", ""),
+    ],
+)
+def test_signs_that_mean_something_stay(one: str, other: str) -> None:
+    assert plain(one) != plain(other)
 
 
 @given(spans=SPANS)

@@ -161,3 +161,63 @@ def test_the_users_own_names_make_nobody_else(real: Memory) -> None:
     with real as memory:
         tell(memory, "I'm Robert, Bob for short.", "我叫王小明，小名明明。")
         assert set(current(memory).values()) == {"user"}
+
+
+def by_speaker(memory: Memory) -> list[tuple[str, str]]:
+    return sorted((record.subject, record.content) for record in memory.list(limit=100).memories)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I own a kayak.", "I sold my kayak."),
+        ("I live in York.", "I live in Leeds now."),
+        ("我住在杭州。", "我搬到苏州了。"),
+    ],
+)
+def test_people_who_speak_in_one_scope_change_nothing_of_each_other(real: Memory, before: str, after: str) -> None:
+    with real as memory:
+        for day, (name, words) in enumerate([("Ann", before), ("Bob", before), ("Ann", before), ("Bob", after)]):
+            message = {"role": "user", "name": name, "content": words}
+            memory.add([message], at=START + timedelta(days=day))
+        assert by_speaker(memory) == sorted([("Ann", before), ("Bob", after)])
+        (kept,) = [record for record in memory.list() if record.subject == "Ann"]
+        assert len(kept.sources) == 2
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("My sister lives in York.", "My sister lives in Leeds."),
+        ("Our cat is called Tom.", "Our cat is called Max."),
+        ("我姐姐住在杭州。", "我姐姐住在苏州。"),
+    ],
+)
+def test_people_who_speak_in_one_scope_have_their_own_families(real: Memory, before: str, after: str) -> None:
+    with real as memory:
+        memory.add([{"role": "user", "name": "Ann", "content": before}], at=START)
+        memory.add([{"role": "user", "name": "Bob", "content": after}], at=START + timedelta(days=1))
+        assert current(memory).keys() == {before, after}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("The deploy window is on Friday.", "The deploy window is on Thursday now."),
+        ("周会改到周三了。", "周会现在是周四。"),
+        ("Zoe lives in York.", "Zoe moved to Leeds."),
+        ("Bob lives in York.", "I live in Leeds now."),
+    ],
+)
+def test_what_concerns_all_is_changed_by_whoever_says_so(real: Memory, before: str, after: str) -> None:
+    with real as memory:
+        memory.add([{"role": "user", "name": "Ann", "content": before}], at=START)
+        memory.add([{"role": "user", "name": "Bob", "content": after}], at=START + timedelta(days=1))
+        assert list(current(memory)) == [after]
+
+
+def test_a_pronoun_said_of_two_people_makes_two_memories(real: Memory) -> None:
+    with real as memory:
+        tell(memory, "My sister Ann is here. She keeps bees.", "My niece Zoe is here. She keeps bees.")
+        bees = [record.subject for record in memory.list(limit=100) if record.content == "She keeps bees."]
+        assert len(bees) == len(set(bees)) == 2

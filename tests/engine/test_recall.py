@@ -132,12 +132,13 @@ def test_more_words_never_make_a_question_broader(words: list[str]) -> None:
     assert shorter == narrowness(Question("", (*words, "ana"), names=("Ana's",)), WEIGHTS)
 
 
-def test_who_said_it_counts_in_broad_questions_alone() -> None:
+def test_who_said_it_counts_more_in_broad_questions() -> None:
     pool = Pool.of([entry("a", 0.3, speaker="Ben", episode=1), entry("b", 0.3, speaker="Ana Silva", episode=2)])
     broad = turn_scores(pool, Question("", ("ana", "painted"), names=("Ana's",)), WEIGHTS)
-    assert broad[1] > broad[0]
     narrow = turn_scores(pool, replace(NARROW, names=("Ana",)), WEIGHTS)
-    assert narrow[1] == narrow[0]
+    assert broad[1] - broad[0] > narrow[1] - narrow[0] > 0
+    alone = turn_scores(pool, replace(NARROW, names=("Ana",)), replace(WEIGHTS, named=0.0))
+    assert alone[1] == alone[0]
 
 
 def test_nothing_answers_where_all_is_far_away() -> None:

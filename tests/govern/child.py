@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from datetime import timedelta
 
-from memwell.builtin.persons import ties
+from memwell.builtin import naming
 from memwell.engine.cascade import Selection
 from memwell.engine.forgetting import Forgetting
 from memwell.storage.sqlite import SqliteStore
@@ -15,5 +15,5 @@ from memwell.testing.faults import armed
 if __name__ == "__main__":
     clock = FakeClock(START + timedelta(days=1))
     store = SqliteStore(sys.argv[1], clock=clock, reach=armed())
-    use = Forgetting(store, HashEmbedder(8), clock, SequentialIds("child_"), ties)
+    use = Forgetting(store, HashEmbedder(8), clock, SequentialIds("child_"), naming)
     use.forget(use.preview(ALICE, Selection((sys.argv[2],))).token, "c", ALICE, ("default", "default"))

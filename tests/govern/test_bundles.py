@@ -151,6 +151,27 @@ def test_one_id_for_two_records_refuses_the_whole_bundle(stores: Stores) -> None
     assert not any("figs" in memory.content for memory in two.list().memories)
 
 
+def test_a_message_that_was_stored_here_with_other_words_refuses_the_whole_bundle(stores: Stores) -> None:
+    one, two = stores.open("one"), stores.open("two")
+    one.add([{"role": "user", "content": "I live in Lyon.", "id": "m1"}], session_id="s")
+    two.add([{"role": "user", "content": "I live in Rome.", "id": "m1"}], session_id="s")
+    one.export_bundle(stores.file("one"))
+    with pytest.raises(BundleError) as caught:
+        two.plan_import(stores.file("one"))
+    assert caught.value.code == "bundle_conflict"
+
+
+def test_a_message_that_both_stores_were_told_is_kept_once(stores: Stores) -> None:
+    one, two = stores.open("one"), stores.open("two")
+    for mem in (one, two):
+        mem.add([{"role": "user", "content": "I live in Lyon.", "id": "m1"}], session_id="s")
+    moved(one, two, stores.file("one"))
+    assert len(two.evidence()) == 1
+    assert two.check() == []
+    forgotten(two, session="s")
+    assert two.list(include_history=True).memories == ()
+
+
 def test_a_bundle_for_the_cloud_leaves_out_what_may_not_go_there(stores: Stores) -> None:
     one, two = stores.open("one"), stores.open("two")
     lived(one, stores.clock)
@@ -429,6 +450,36 @@ def test_a_memory_that_cites_what_is_not_there_is_refused(packed: bytes, stores:
     broken = forged(packed, lambda line: line["sources"][0].update(where))
     with pytest.raises(BundleError, match="not in the bundle") as caught:
         two.plan_import(_written(stores, broken))
+    assert caught.value.code == "bundle_invalid"
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"sources": []}, "cites no evidence"),
+        ({"revision": 7}, "is at revision 7"),
+        ({"content": "  "}, "is empty"),
+        ({"valid_until": "1999-01-01T00:00:00+00:00"}, "differs from its last transition"),
+        ({"id": "mem_same"}, "is there twice"),
+    ],
+)
+def test_a_memory_that_could_not_be_stored_is_refused_by_its_line(
+    packed: bytes, stores: Stores, change: Any, fault: str
+) -> None:
+    two = stores.open("two")
+    lines = gzip.decompress(packed).splitlines()
+    numbers = [number for number, line in enumerate(lines, 1) if b'"type":"memory"' in line]
+    with pytest.raises(BundleError, match=fault) as caught:
+        two.plan_import(_written(stores, forged(packed, lambda line: line.update(change))))
+    assert caught.value.code == "bundle_invalid"
+    assert f"line {numbers['twice' in fault]}: " in caught.value.message
+    assert two.list().memories == ()
+
+
+def test_links_of_which_one_end_knows_nothing_are_refused(packed: bytes, stores: Stores) -> None:
+    two = stores.open("two")
+    with pytest.raises(BundleError, match="which does not say so") as caught:
+        two.plan_import(_written(stores, forged(packed, lambda line: line["links"].update(superseded_by=[]))))
     assert caught.value.code == "bundle_invalid"
 
 

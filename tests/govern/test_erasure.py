@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import memwell
-from memwell.builtin.persons import ties
+from memwell.builtin import naming
 from memwell.domain.command import Receipt, read_receipt
 from memwell.domain.plan import Mute
 from memwell.domain.scope import Scope
@@ -51,7 +51,7 @@ def told(store: Store, number: int, scope: Scope = ALICE, plan: str = "") -> Non
 
 def forgetting(store: Store, mark: str = "") -> Forgetting:
     clock = FakeClock(START + timedelta(days=1), step=timedelta(seconds=1))
-    return Forgetting(store, EMBEDDER, clock, SequentialIds(mark), ties)
+    return Forgetting(store, EMBEDDER, clock, SequentialIds(mark), naming)
 
 
 def forget(store: Store, *ids: str, mark: str = "", command_id: str | None = None) -> None:

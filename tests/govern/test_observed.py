@@ -71,3 +71,13 @@ def test_what_is_no_observation(mem: Memory, fields: dict[str, object], code: st
         mem.observe(key, content, **given)  # type: ignore[arg-type]
     assert caught.value.code == code
     assert mem.list().memories == ()
+
+
+def test_what_is_over_is_listed_only_where_that_is_asked_for(mem: Memory, clock: FakeClock) -> None:
+    mem.observe("trip", "In Oslo.", version=0, valid_until=clock.now() + timedelta(days=1))
+    mem.observe("home", "In Lyon.", version=0)
+    assert {record.content for record in mem.evidence()} == {"In Oslo.", "In Lyon."}
+    clock.advance(timedelta(days=1))
+    assert [record.content for record in mem.evidence()] == ["In Lyon."]
+    assert [record.content for record in mem.evidence(source_prefix="trip")] == []
+    assert len(mem.evidence(include_expired=True)) == 2

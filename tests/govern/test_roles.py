@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memwell import Memory
-from memwell.builtin.persons import ties
+from memwell.builtin.naming import ties
 
 
 def told(mem: Memory, *texts: str) -> None:
@@ -33,6 +33,79 @@ def test_a_role_finds_what_its_name_finds(mem: Memory, role: str, tie: str, name
     assert goes(mem, role) == {tie, name}
     mem.forget(mem.preview_forget(person=role).token)
     assert [memory.content for memory in mem.list()] == [other]
+
+
+@pytest.mark.parametrize(
+    ("person", "gone", "left"),
+    [
+        (
+            "sister",
+            ("My sister is Ann Smith.", "Ann Smith plays chess.", "Ann has a dog."),
+            ("Ann-Kathrin lives in York.",),
+        ),
+        ("sister", ("I visited my sister Ann Smith in York.", "Ann Smith plays chess."), ("Ben Smith plays golf.",)),
+        ("sister", ("My little sister Ann likes tea.", "Ann plays chess."), ("Eve plays golf.",)),
+        ("little sister", ("My little sister Ann likes tea.", "Ann plays chess."), ("My big sister Eve plays golf.",)),
+        ("sister", ("My sister is ann.", "Ann plays chess."), ("Eve plays golf.",)),
+        ("my sister", ("My sister Ann doesn't like tea.", "Ann plays chess."), ("Eve plays golf.",)),
+        ("我姐姐", ("我姐姐叫小红。", "小红住在上海。"), ("小明住在北京。",)),
+        ("我的姐姐", ("我姐姐小红喜欢喝茶。", "小红住在上海。"), ("小明住在北京。",)),
+        ("boss", ("My boss is Dr. Anna Weiss.", "Anna Weiss likes tea."), ("Eve plays golf.",)),
+    ],
+)
+def test_a_role_is_understood_as_people_say_it(
+    mem: Memory, person: str, gone: tuple[str, ...], left: tuple[str, ...]
+) -> None:
+    told(mem, *gone, *left)
+    assert goes(mem, person) == {*gone}
+
+
+@pytest.mark.parametrize(
+    ("person", "gone", "left"),
+    [
+        ("sister", ("My sister Ann likes tea.", "Ann plays golf."), ("Tom's sister is Eve.", "Eve plays chess.")),
+        ("sister", ("My sister Ann lives in Rome.",), ("My sister-in-law Eve lives in York.", "Eve plays chess.")),
+        ("girlfriend", ("My girlfriend Ann lives in Rome.", "Ann sings."), ("My ex-girlfriend Eve lives in York.",)),
+        ("ex-girlfriend", ("My ex-girlfriend Eve lives in York.",), ("My girlfriend Ann lives in Rome.",)),
+        ("姐姐", ("我姐姐住在北京。",), ("小明的姐姐住在上海。", "他姐姐喜欢喝茶。", "我朋友的姐姐喜欢画画。")),
+    ],
+)
+def test_the_people_of_others_stay(mem: Memory, person: str, gone: tuple[str, ...], left: tuple[str, ...]) -> None:
+    told(mem, *gone, *left)
+    assert goes(mem, person) == {*gone}
+
+
+@pytest.mark.parametrize(
+    ("person", "gone", "left"),
+    [
+        (
+            "Mark",
+            ("Mark is my brother.", "Mark sings in a choir.", "I met Mark in York."),
+            ("I always mark my books.", "I once paid 5 mark for a beer.", "Mark my words: I live in Rome."),
+        ),
+        ("will", ("Will is my boss.", "My uncle Will lives in Lyon."), ("I will move to Rome.", "I wrote a will.")),
+        (
+            "May",
+            ("May is my aunt.", "I met May in York."),
+            ("My garden is lovely in May.", "I moved to Lyon on May 5."),
+        ),
+    ],
+)
+def test_a_word_that_is_a_name_as_well_is_followed_as_a_name(
+    mem: Memory, person: str, gone: tuple[str, ...], left: tuple[str, ...]
+) -> None:
+    told(mem, *gone, *left)
+    mem.add([{"role": "assistant", "content": "You will mark it in May."}])
+    preview = mem.preview_forget(person=person)
+    assert {item.words for item in preview.items if item.what == "memory"} == {*gone}
+    assert not [item for item in preview.items if item.what == "reply"]
+
+
+def test_a_name_that_was_corrected_ties_nobody(mem: Memory) -> None:
+    (wrong,) = mem.add("My sister is Ann.").memory_ids
+    told(mem, "Ann plays chess.", "Anna plays golf.")
+    mem.correct(wrong, "My sister is Anna.")
+    assert goes(mem, "sister") == {"My sister is Ann.", "My sister is Anna.", "Anna plays golf."}
 
 
 def test_other_names_of_the_person_go_too(mem: Memory) -> None:
@@ -64,6 +137,12 @@ def test_what_no_longer_holds_ties_nobody(mem: Memory) -> None:
         ("Maybe Ann is my sister.", ()),
         ("Ann isn’t my sister.", ()),
         ("I met Ann at my sister's.", ()),
+        ("My sister Ann isn't here.", (("sister", "Ann"),)),
+        ("I told my sister Monday is fine.", ()),
+        ("Tom's sister is Eve.", ()),
+        ("My friend Tom’s sister is Eve.", (("friend", "Tom"),)),
+        ("My sister is Ann Smith.", (("sister", "Ann Smith"),)),
+        ("我姐姐小红住在上海。", (("姐姐", "小红"),)),
         ("我姐姐是老师。", ()),
         ("我姐姐是王小明。", (("姐姐", "王小明"),)),
         ("", ()),

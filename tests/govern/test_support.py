@@ -219,7 +219,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS)
 @example(  # a message that was taken back stays when the last one that says it too is forgotten
     steps=[
@@ -228,6 +228,19 @@ STEPS = st.lists(
         ("withdraw", 0, 0, 3),
         ("forget message", 2, 2, 2),
         ("withdraw", 0, 2, 1),
+    ]
+)
+@example(  # taken back, said again, and then forgotten: what was taken back goes too
+    steps=[("say", 1, 2, 3), ("withdraw", 2, 0, 0), ("say", 1, 1, 3), ("forget memory", 1, 0, 2)]
+)
+@example(  # a message that no memory rests on any more goes with the words when they are said again and forgotten
+    steps=[
+        ("say", 1, 0, 0),
+        ("say", 1, 1, 3),
+        ("withdraw", 1, 1, 0),
+        ("forget session", 0, 2, 3),
+        ("say", 1, 0, 1),
+        ("forget memory", 1, 2, 2),
     ]
 )
 def test_a_statement_is_known_as_long_as_a_message_says_it(steps: list[tuple[str, int, int, int]]) -> None:
@@ -304,3 +317,18 @@ def test_a_message_that_does_not_say_enough_by_itself_stays_as_evidence(mem: Mem
     assert list(mem.list()) == []
     assert [record.id for record in mem.evidence(session_id="s2")] == [again]
     assert not holds(b"We rehearse")
+
+
+def test_forgetting_a_memory_takes_its_words_from_messages_that_no_memory_rests_on(mem: Memory, holds: Scan) -> None:
+    (first,) = mem.add("I own a kayak. I live in Lyon. It rains.", session_id="s1").evidence_ids
+    mem.withdraw(first)
+    mem.add("I own a kayak!", session_id="s2")
+    mem.add([{"role": "user", "content": "I OWN A KAYAK.", "name": "Ann"}], session_id="s3")
+    ann, own = [next(m for m in mem.list() if w in m.content) for w in ("OWN", "own")]
+    preview = mem.preview_forget(ids=[own.id])
+    assert (first, "black_out", "I own a kayak.") in {(item.id, item.fate, item.words) for item in preview.items}
+    mem.forget(preview.token)
+    assert not holds(b"I own a kayak")
+    assert holds(b"It rains")
+    assert mem.get(ann.id) == ann
+    assert mem.check() == []

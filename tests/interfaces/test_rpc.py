@@ -192,6 +192,13 @@ def test_a_host_carries_a_bundle_from_one_session_to_another(memory: Memory, bob
     assert ask(session, "3", "apply_import", path=file, hash=planned["hash"]) == done
     assert ask(session, "1", "plan_import", path=file) == {name: planned[name] for name in ("hash", "counts")}
     assert {record.content for record in bob.list()} == {record.content for record in memory.list()}
+    assert ask(session, "3b", "apply_import", path=file, hash=planned["hash"])["replayed"]
+    memory.add("I play chess.")
+    assert ask(alice, "2", "export_bundle", path=str(tmp_path / "other.bundle"))["bytes"]
+    other = ask(session, "3c", "plan_import", path=str(tmp_path / "other.bundle"))["hash"]
+    assert other != planned["hash"]
+    for wrong in (other, "another", ""):
+        assert ask(session, f"3d {wrong}", "apply_import", path=file, hash=wrong) == "portable_plan_stale"
     assert ask(session, "4", "plan_import", path=file, user_id="alice") == "unknown_argument"
     assert ask(session, "5", "plan_import", path=str(tmp_path / "none")) == "invalid_input"
     assert ask(session, "6", "plan_import") == "missing_argument"

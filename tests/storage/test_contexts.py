@@ -11,7 +11,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memwell.domain.clauses import holds_copy, places
+from memwell.domain.clauses import holds_copy, places, plain
 from memwell.domain.evidence import Speaker
 from memwell.domain.plan import AddEvidence, EraseEvidence, Redact
 from memwell.domain.text import verbatim_terms
@@ -62,6 +62,16 @@ PIECES = (
         "running",
         "run",
         "I live in",
+        "**",
+        "_I_",
+        "“",
+        "don’t",
+        "don't",
+        "，",
+        "。",
+        "> ",
+        "\u3000",
+        "１.５",
     ),
 )
 TEXTS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map("".join)
@@ -98,13 +108,13 @@ def test_the_index_finds_what_reading_everything_finds(
     ):
         store.apply(make_plan("p", *map(AddEvidence, records)))
         for texts in (chosen, cut, [*chosen, *cut]):
-            assert _copies(store, texts) == [r.id for r in records if any(holds_copy(r, text) for text in texts)]
+            assert _copies(store, texts) == [r.id for r in records if holds_copy(r, [plain(text) for text in texts])]
         assert store.check() == []
 
 
 def _copies(store: SqliteStore, texts: list[str]) -> list[str]:
     with store.view() as view:
-        return [record.id for record in view.traces(ALICE).copies(texts)]
+        return [record.id for record in view.traces(ALICE).copies([plain(text) for text in texts])]
 
 
 def _filled(path: Path) -> SqliteStore:
@@ -133,6 +143,17 @@ def test_a_store_of_the_schema_before_is_indexed_when_it_is_opened(path: Path) -
     store.rebuild()
     assert _copies(store, ["Reply 1199 about"]) == ["ev_1199"]
     store.close()
+
+
+def test_an_index_of_words_as_they_were_typeset_is_made_again(path: Path) -> None:
+    _filled(path).close()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("INSERT INTO context_words (context_words) VALUES ('delete-all')")
+        connection.execute("DELETE FROM schema_migrations WHERE number >= 7")
+        connection.execute("PRAGMA user_version = 6")
+    with closing(SqliteStore(path, clock=FakeClock())) as store:
+        assert store.check() == []
+        assert _copies(store, ["“Reply *3*” ABOUT Quibdo", "quibdo it is"]) == ["ev_3", "ev_kept"]
 
 
 def test_words_that_go_leave_the_index(path: Path) -> None:

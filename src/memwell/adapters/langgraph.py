@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _PREFIX = "langgraph:"
 _PAGE = 1_000
+_LONGEST_TTL = 525_600_000  # minutes: a thousand years
 _SAME: Mapping[str, Callable[[Any, Any], bool]] = {"$eq": operator.eq, "$ne": operator.ne}
 _ORDER: Mapping[str, Callable[[float, float], bool]] = {
     "$gt": operator.gt,
@@ -80,6 +81,7 @@ class MemwellStore(BaseStore):
         default_ttl: float | None = None,
         clock: Clock | None = None,
     ) -> None:
+        _check_ttl(default_ttl)
         self.ttl_config = TTLConfig(refresh_on_read=False, omit_expired=True, default_ttl=default_ttl)
         self._memory = memory
         self._permissions = permissions
@@ -92,6 +94,9 @@ class MemwellStore(BaseStore):
             One result for each operation, ``None`` for a put.
         """
         wanted = list(ops)
+        for op in wanted:
+            if isinstance(op, PutOp):
+                _check_ttl(op.ttl)
         results = [self._read(op) for op in wanted]
         last = {(op.namespace, op.key): op for op in wanted if isinstance(op, PutOp)}
         for op in last.values():
@@ -164,7 +169,7 @@ class MemwellStore(BaseStore):
     def _every(self, source_prefix: str) -> Iterator[Evidence]:
         cursor = None
         while True:
-            page = self._memory.evidence(source_prefix=source_prefix, limit=_PAGE, cursor=cursor)
+            page = self._memory.evidence(source_prefix=source_prefix, include_expired=True, limit=_PAGE, cursor=cursor)
             yield from page
             if (cursor := page.cursor) is None:
                 return
@@ -189,6 +194,15 @@ class MemwellStore(BaseStore):
         matching = {name for name in every if all(_matches(name, wanted) for wanted in op.match_conditions or ())}
         shown = sorted({name[: op.max_depth] for name in matching})
         return shown[op.offset : op.offset + op.limit]
+
+
+def _check_ttl(ttl: object) -> None:
+    """Refuse what is no length of time, before anything is put."""
+    if ttl is None or (isinstance(ttl, int | float) and not isinstance(ttl, bool) and 0 < ttl <= _LONGEST_TTL):
+        return
+    raise InputError(
+        f"ttl is {ttl!r}", remedy=f"give minutes, more than 0 and at most {_LONGEST_TTL:,}", code="invalid_ttl"
+    )
 
 
 # LangGraph allows no period in a label and no empty label, so two periods end a namespace and one parts its labels.

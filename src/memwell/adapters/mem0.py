@@ -154,12 +154,21 @@ class Memory:
     def delete_all(
         self, user_id: str | None = None, agent_id: str | None = None, run_id: str | None = None
     ) -> dict[str, str]:
-        """Put away all current memories of a user, an agent or a run; none that another run supports too."""
+        """Put away all current memories of a user, an agent or a run.
+
+        What another run said too stays with that run alone: the messages of this one that say it are taken back, for
+        which a server asks for the right to govern.
+        """
         scoped = self._scoped(user_id, agent_id, run_id)
         run = _Run(scoped, run_id)
+        shared: set[str] = set()
         for record in [*_all(scoped, run)]:
             if run.supports(record, alone=True):
                 scoped.delete(record.id)
+            else:
+                shared |= run.said(record)
+        for key in sorted(shared):
+            scoped.withdraw(key)
         return {"message": "deleted"}
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
@@ -245,6 +254,10 @@ class _Run:
             return True
         sources = {source.evidence_id for source in record.sources}
         return sources <= self._said if alone else not sources.isdisjoint(self._said)
+
+    def said(self, record: MemoryRecord) -> set[str]:
+        """Ids of what was said in it that ``record`` rests on."""
+        return {source.evidence_id for source in record.sources} & (self._said or frozenset())
 
 
 def _said(memory: Engine | Client, run_id: str) -> Iterator[str]:

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from memwell import AsyncMemory
     from memwell.client import AsyncClient
 
+_LOG = logging.getLogger(__name__)
 _PREFIX = "openai-agents"
 _PAGE = 1_000
 _FRAME = "frame"  # of an item: everything but the words that stand beside it
@@ -90,12 +92,20 @@ class MemwellSession(SessionABC):
         return item
 
     async def clear_session(self) -> None:
-        """Erase all that was said in this session, with the memories that no other session supports."""
+        """Erase all that was said in this session, with the memories that no other session supports.
+
+        What the agent said in other sessions goes too where it repeats such a memory or was made from it, and so do
+        older and newer versions of the memory. The protocol of sessions has no place to show that first: the log tells
+        how many records of other sessions went, and ``preview_forget(session=…)`` shows them before.
+        """
         try:
             preview = await self._memory.preview_forget(session=self.session_id)
         except NotFoundError:
             return
         await self._memory.forget(preview.token)
+        others = {item.id for item in preview.items if item.fate != "keep" and item.session_id != self.session_id}
+        if others:
+            _LOG.warning("clear_session also erased words in %d records of other sessions", len(others))
 
     async def _latest(self, most: int | None) -> list[tuple[TResponseInputItem, list[Evidence]]]:
         """The last ``most`` items that are whole, newest first, each with what it is kept in."""

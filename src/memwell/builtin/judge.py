@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memwell.builtin.attributes import same_value
 from memwell.builtin.language import Language, choose_language, load_languages
@@ -11,12 +11,14 @@ from memwell.builtin.model.decide import Answer, DecisionModel, Known
 from memwell.builtin.model.layout import SLOTS
 from memwell.builtin.persons import same_subject
 from memwell.builtin.rules import RuleJudge
+from memwell.builtin.speakers import heard
 from memwell.builtin.thresholds import load_thresholds
-from memwell.domain.decision import ALLOWED, Action, Candidate, Situation
+from memwell.domain.decision import Action, Candidate, Situation
 from memwell.domain.memory import Polarity
 from memwell.domain.people import ALIAS, SOMEONE, USER
-from memwell.domain.text import normal_form, terms
+from memwell.domain.text import terms
 from memwell.engine.ports import Comparison, Head, Verdict
+from memwell.engine.route import repeated
 
 _REASONS: Mapping[Action, str] = {
     Action.OVERRIDE: "replaces: same thing, later",
@@ -61,7 +63,12 @@ class BuiltinJudge:
 
     def judge(self, comparisons: Sequence[Comparison]) -> list[Verdict]:
         """See ``ports.Judge``."""
-        return [_repeated(comparison) or self._weighed(comparison) for comparison in comparisons]
+        return [self._judged(comparison) for comparison in comparisons]
+
+    def _judged(self, comparison: Comparison) -> Verdict:
+        known, places = heard(comparison)
+        verdict = repeated(known) or self._weighed(known)
+        return replace(verdict, targets=tuple(places[i] for i in verdict.targets))
 
     def _weighed(self, comparison: Comparison) -> Verdict:
         by_rule, situations = self._rules.judge([comparison])[0], comparison.situations
@@ -98,7 +105,8 @@ class BuiltinJudge:
             retiring = {action: share for name, share in shares.items() if (action := Action(name)).retires}
             total = sum(retiring.values())
             head = comparison.heads[index]
-            limit = self._thresholds["retire_other" if _of_two_others(candidate, head, language) else "retire"]
+            of_two = _of_two_others(candidate, head, language)
+            limit = self._thresholds["retire_other" if of_two else "retire"]
             spared = candidate.hedged or candidate.limited or _untouched(candidate, head, language)
             if total >= limit and not spared:
                 choices.append(_Choice(max(retiring, key=lambda action: retiring[action]), index, total))
@@ -106,7 +114,7 @@ class BuiltinJudge:
                 _Choice(Action(name), index, shares[name])
                 for name in ("SKIP", "CONFLICT")
                 if shares[name] >= self._thresholds[name.lower()]
-                and not (name == "SKIP" and _new_figures(candidate.content, head.content))
+                and not (name == "SKIP" and (of_two or _new_figures(candidate.content, head.content)))
             ]
         return choices
 
@@ -148,14 +156,6 @@ def _untouched(candidate: Candidate, head: Head, language: Language) -> bool:
     if not denies or candidate.value is None or head.value is None or candidate.attribute != head.attribute:
         return False
     return not same_value(head.value, candidate.value, language.stopwords)
-
-
-def _repeated(comparison: Comparison) -> Verdict | None:
-    words = normal_form(comparison.candidate.content)
-    for index, head in enumerate(comparison.heads):
-        if normal_form(head.content) == words and Action.SKIP in ALLOWED[comparison.situations[index]]:
-            return Verdict(Action.SKIP, (index,), 1.0, "repeats: same words")
-    return None
 
 
 def _new_figures(said: str, known: str) -> bool:

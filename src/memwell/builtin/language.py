@@ -54,6 +54,7 @@ CUES: Final = frozenset(
         "several_question",
         "not_owner",
         "owner",
+        "oneself",
         "preference",
         "aversion",
         "event",

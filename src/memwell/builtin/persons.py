@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from memwell.builtin.attributes import Attribute, attributes_of
-from memwell.builtin.language import Language, compiled, load_languages
+from memwell.builtin.language import Language, compiled
 from memwell.domain.people import SOMEONE, USER
 from memwell.domain.text import fold
 
@@ -147,23 +147,6 @@ def names_told(folded: str, language: Language) -> tuple[str, tuple[str, ...]] |
     return as_written(other), names
 
 
-def tie_told(text: str, language: Language) -> tuple[str, str] | None:
-    """Role and name of whoever a statement says is that to the speaker ("Ann is my sister"), as written."""
-    folded = language.fold(text)
-    pattern = language.subject.get("tie")
-    match = compiled(pattern).search(folded) if pattern else None
-    if match is None or language.has("negation", folded) or language.has("hedge", folded):
-        return None
-    one, other = (part for part in match.groups() if part)
-    return (one, other) if compiled(language.subject["role"]).fullmatch(one) else (other, one)
-
-
-def ties(text: str) -> tuple[tuple[str, str], ...]:
-    """``tie_told`` in every language of the installation."""
-    found = (tie_told(text, language) for language in load_languages())
-    return tuple(tie for tie in found if tie is not None)
-
-
 def as_written(other: re.Match[str]) -> str:
     """Role and name."""
     return " ".join(part.strip() for part in other.groups() if part)
@@ -227,6 +210,11 @@ def same_subject(one: str, other: str, language: Language) -> bool:
     if name or other_name:
         return name == other_name or (role == other_role and not (name and other_name) and not _common(role, language))
     return role == other_role and not _common(role, language)
+
+
+def has_role(subject: str, language: Language) -> bool:
+    """Whether ``subject`` tells what someone is to the speaker: "sister", "friend Tom"."""
+    return bool(_role_and_name(subject, language)[0])
 
 
 def _role_and_name(subject: str, language: Language) -> tuple[str, str]:

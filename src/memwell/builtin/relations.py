@@ -142,7 +142,8 @@ def relate(earlier: Statement, later: Statement, similarity: float, corrects: bo
         similarity -= constants.shift.get(later.wording.language.code, 0.0)
     limits, sure = constants.similarity, constants.confidence
     nothing = Relation(Action.SUPPLEMENT, sure["independent"], "independent")
-    if earlier.wording.normal == later.wording.normal:
+    of_one = same_subject(earlier.subject, later.subject, later.wording.language)
+    if earlier.wording.normal == later.wording.normal and of_one:
         return Relation(Action.SKIP, sure["repeat"], "repeats: same words")
     shared = shared_attribute(earlier, later)
     same = shared is not None and same_value(shared[0].value, shared[1].value, later.wording.language.stopwords)
@@ -151,7 +152,7 @@ def relate(earlier: Statement, later: Statement, similarity: float, corrects: bo
         if not contradicts:
             return nothing
         return Relation(Action.CONFLICT, sure["conflict"], "conflicts: someone else's claim")
-    if not same_subject(earlier.subject, later.subject, later.wording.language):
+    if not of_one:
         return nothing
     if _repeats(earlier, later, similarity, constants):
         return Relation(Action.SKIP, sure["paraphrase"], "repeats: same in other words")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from memwell.builtin.language import Language, load_languages
 from memwell.builtin.relations import Constants, Relation, Statement, Wording, load_constants, relate, wording
+from memwell.builtin.speakers import heard
 from memwell.domain.decision import ALLOWED, Action, Candidate, Situation
 from memwell.domain.segments import sentences
 from memwell.engine.ports import Comparison, Head, Verdict
@@ -28,7 +30,12 @@ class RuleJudge:
 
     def judge(self, comparisons: Sequence[Comparison]) -> list[Verdict]:
         """See ``ports.Judge``."""
-        return [self._verdict(comparison) for comparison in comparisons]
+        return [self._judged(comparison) for comparison in comparisons]
+
+    def _judged(self, comparison: Comparison) -> Verdict:
+        known, places = heard(comparison, self._languages)
+        verdict = self._verdict(known)
+        return replace(verdict, targets=tuple(places[i] for i in verdict.targets))
 
     def _read(self, text: str) -> Wording:
         return wording(text, self._languages or load_languages())

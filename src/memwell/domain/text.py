@@ -10,9 +10,9 @@ from memwell.errors import InputError
 
 MAX_TEXT_BYTES = 1_048_576
 # Han, Kana and Hangul are written without reliable word spaces, so they are indexed by character and pair.
-_UNSPACED = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f\u3040-\u30ff\uac00-\ud7af"
-_TOKEN = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
-_UNSPACED_CHAR = re.compile(rf"[{_UNSPACED}]")
+UNSPACED = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f\u3040-\u30ff\uac00-\ud7af"
+_TOKEN = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
+_UNSPACED_CHAR = re.compile(rf"[{UNSPACED}]")
 # Control characters other than tab and line ends.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 # Marks above Latin, Greek and Cyrillic letters are dropped; in other scripts they tell words apart.

@@ -10,16 +10,18 @@ import hashlib
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeVar
 
+from memwell.domain.changes import BOTH_WAYS
 from memwell.domain.command import read_receipt
 from memwell.domain.evidence import Evidence
 from memwell.domain.memory import MemoryRecord, Transition
 from memwell.domain.plan import KeepReceipt
 from memwell.domain.scope import Scope
+from memwell.domain.shapes import fault_of_restored
 from memwell.domain.tombstone import Tombstone
 from memwell.domain.written import (
     evidence_from_dict,
@@ -32,6 +34,8 @@ from memwell.domain.written import (
 from memwell.errors import BundleError, MemwellError
 
 T = TypeVar("T")
+Row = tuple[int, Mapping[str, Any]]  # with the number of its line
+Lives = tuple[tuple[MemoryRecord, tuple[Transition, ...]], ...]
 FORMAT = "memwell-bundle"
 VERSION = 1
 MAX_BYTES = 4 * 1024**3
@@ -53,7 +57,7 @@ class Contents:
 
     scope: Scope
     evidence: tuple[Evidence, ...]
-    memories: tuple[tuple[MemoryRecord, tuple[Transition, ...]], ...]
+    memories: Lives
     dependencies: Mapping[str, tuple[str, ...]]
     formed: frozenset[str]
     tombstones: tuple[Tombstone, ...]
@@ -129,7 +133,10 @@ def unpack(data: bytes, *, scope: Scope | None = None, max_bytes: int = MAX_BYTE
         BundleError: ``bundle_invalid``, ``bundle_truncated``, ``bundle_newer``, ``bundle_too_large``, or
             ``bundle_of_store`` where a whole store is to be read into one scope.
     """
-    header, _, content = _unzipped(data, max_bytes).partition(b"\n")
+    whole = _unzipped(data, max_bytes)
+    if not whole:
+        raise BundleError("the file is empty", remedy="name the file that was exported, or copy it again")
+    header, _, content = whole.partition(b"\n")
     found = _checked_header(header, content)
     parts = list(_parts(found, content))
     if scope is not None and "scope" not in found:
@@ -167,38 +174,65 @@ def _scope(value: object) -> Scope:
 
 
 def _bundle(scope: Scope, lines: list[bytes], first: int) -> Bundle:
-    rows: dict[str, list[Mapping[str, Any]]] = {"evidence": [], "memory": [], "tombstone": [], "receipt": []}
+    rows: dict[str, list[Row]] = {"evidence": [], "memory": [], "tombstone": [], "receipt": []}
     for number, line in enumerate(lines, first):
         row = _object(line, number)
         kind = row.get("type")
         if kind not in rows:
             raise _invalid(f"line {number} is of the unknown type {kind!r}")
-        rows[kind].append(row)
+        rows[kind].append((number, row))
+    memories = _read_all(rows["memory"], lambda row: _memory(row, scope))
+    _check_links(memories, [number for number, _ in rows["memory"]])
+    evidence = [row for _, row in rows["evidence"]]
     return Bundle(
         scope=scope,
-        evidence=_read_all(rows["evidence"], lambda row: evidence_from_dict(row, scope)),
-        memories=_read_all(rows["memory"], lambda row: _memory(row, scope)),
-        dependencies={r["id"]: tuple(r["dependencies"]) for r in rows["evidence"] if r.get("dependencies")},
-        formed=frozenset(row["id"] for row in rows["evidence"] if row.get("formed")),
+        evidence=_read_all(rows["evidence"], lambda row: _evidence(row, scope)),
+        memories=memories,
+        dependencies={row["id"]: tuple(row["dependencies"]) for row in evidence if row.get("dependencies")},
+        formed=frozenset(row["id"] for row in evidence if row.get("formed")),
         tombstones=_read_all(rows["tombstone"], tombstone_from_dict),
         receipts=_read_all(rows["receipt"], _receipt),
         id=hashlib.sha256(b"".join(line + b"\n" for line in lines)).hexdigest(),
     )
 
 
-def _read_all(rows: list[Mapping[str, Any]], read: Callable[[Mapping[str, Any]], T]) -> tuple[T, ...]:
+def _read_all(rows: list[Row], read: Callable[[Mapping[str, Any]], T]) -> tuple[T, ...]:
     found = []
-    for row in rows:
+    ids: set[object] = set()
+    for number, row in rows:
         try:
             found.append(read(row))
         except (KeyError, TypeError, ValueError, AttributeError, MemwellError) as error:
-            raise _invalid(f"a {row['type']} cannot be read: {error!r}") from None
+            raise _invalid(f"line {number}: a {row['type']} cannot be read: {error!r}") from None
+        if (key := row.get("id", number)) in ids:
+            raise _invalid(f"line {number}: {row['type']} {key} is there twice")
+        ids.add(key)
     return tuple(found)
+
+
+def _evidence(row: Mapping[str, Any], scope: Scope) -> Evidence:
+    record = evidence_from_dict(row, scope)
+    if not record.content:
+        raise ValueError(f"{record.id} is empty")
+    return record
 
 
 def _memory(row: Mapping[str, Any], scope: Scope) -> tuple[MemoryRecord, tuple[Transition, ...]]:
     memory = memory_from_dict(row, scope)
-    return memory, tuple(transition_from_dict(step, memory.id) for step in row["transitions"])
+    steps = tuple(transition_from_dict(step, memory.id) for step in row["transitions"])
+    if fault := fault_of_restored(memory, steps):
+        raise ValueError(f"{memory.id} {fault}")
+    return memory, steps
+
+
+def _check_links(memories: Lives, numbers: Sequence[int]) -> None:
+    """Both ends of every link within the bundle must say so."""
+    links = {memory.id: memory.links for memory, _ in memories}
+    for (memory, _), number in zip(memories, numbers, strict=True):
+        for name, mirror in BOTH_WAYS.items():
+            for other in getattr(memory.links, name):
+                if other in links and memory.id not in getattr(links[other], mirror):
+                    raise _invalid(f"line {number}: memory {memory.id} {name} {other}, which does not say so")
 
 
 def _receipt(row: Mapping[str, Any]) -> KeepReceipt:

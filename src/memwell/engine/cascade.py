@@ -7,18 +7,18 @@ is forgotten stays where another message says the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from memwell.domain.clauses import core, places
-from memwell.domain.evidence import Evidence, Speaker
+from memwell.domain.clauses import core, places, plain
+from memwell.domain.evidence import Evidence, EvidenceStatus, Speaker
 from memwell.domain.memory import MemoryRecord, Source, Span, State
 from memwell.domain.people import People, people_of
 from memwell.domain.scope import Scope
 from memwell.domain.segments import sentences
-from memwell.domain.text import fold, terms
+from memwell.domain.text import fold, normal_form, terms
 from memwell.domain.tombstone import united
-from memwell.engine.people import Ties, with_role
+from memwell.engine.people import Naming, with_role
 from memwell.engine.ports import View
 from memwell.engine.support import Support, supports
 from memwell.engine.traces import Traces
@@ -57,20 +57,20 @@ class Doomed:
     supported: dict[str, Support] = field(default_factory=dict)
 
 
-def cascade(view: View, scope: Scope, selection: Selection, ties: Ties = lambda text: ()) -> Doomed:
+def cascade(view: View, scope: Scope, selection: Selection, naming: Naming | None = None) -> Doomed:
     """Everything that goes with ``selection``.
 
     Args:
-        ties: roles and names that a statement tells of ("Ann is my sister"), for a person named by role.
+        naming: how statements name people, where a person is to be forgotten.
 
     Raises:
         InputError: replies depend on it in more steps, or more at a step, than are followed (``dependency_limit``).
     """
     worker = _Cascade(view, view.traces(scope))
     worker.begin(selection)
-    if selection.person is not None:
-        people = people_of(view.aliases(scope))
-        worker.begin_with(selection.person, with_role(people, view, scope, selection.person, ties))
+    if selection.person is not None and naming is not None:
+        name = naming.bare(selection.person)
+        worker.begin_with(name, with_role(people_of(view.aliases(scope)), view, scope, name, naming), naming.names)
     while worker.step():
         pass
     return worker.doomed()
@@ -87,7 +87,10 @@ class _Cascade:
         self._kept: dict[str, MemoryRecord] = {}
         self._supported: dict[str, Support] = {}
         self._unsupported: set[str] = set()
+        self._compared: set[str] = set()
+        self._statements: set[str] = set()
         self._names: tuple[str, ...] = ()
+        self._name_in: Callable[[str, str], bool] = lambda text, name: False
         self._mentioned: dict[str, Evidence] = {}
         self._followed: set[str] = set()
         self._searched: set[str] = set()
@@ -98,14 +101,20 @@ class _Cascade:
         if selection.everything:
             self._memories = {memory.id: memory for memory in self._traces.memories()}
             self._evidence = {record.id: record for record in self._traces.evidence()}
+            self._compared.update(self._memories)
             return
         self._doom(self._view.memories(selection.memories).values())
         self._evidence.update(self._view.evidence(selection.evidence))
         if selection.session is not None:
             self._evidence.update((record.id, record) for record in self._traces.evidence(selection.session))
 
-    def begin_with(self, name: str, people: People) -> None:
-        """Take what is about, names or was said by a person, under every name that is that person's alone."""
+    def begin_with(self, name: str, people: People, name_in: Callable[[str, str], bool]) -> None:
+        """Take what is about, names or was said by a person, under every name that is that person's alone.
+
+        Args:
+            name_in: whether a text names someone of that name.
+        """
+        self._name_in = name_in
         person = people.named(name)
         others = () if person is None else tuple(alias.name for alias in person.aliases)
         known = [name, *(other for other in others if self._is_alone(other, name, people))]
@@ -118,27 +127,31 @@ class _Cascade:
                     self._evidence[record.id] = record
                 elif self._is_named(record.content):
                     self._mentioned[record.id] = record
-        self._take_copies(known)
+        for record in self._traces.copies([plain(each) for each in known]):
+            if record.speaker is Speaker.ASSISTANT and self._is_named(record.content):
+                self._evidence[record.id] = record
+            elif record.preceding is not None and self._is_named(record.preceding):
+                self._partly.setdefault(record.id, record)
 
     def _is_alone(self, other: str, name: str, people: People) -> bool:
         """Whether nobody but the person of ``name`` is called ``other``."""
         subjects = {fold(subject) for subject in people.subjects(name)}
         memories, _ = self._traces.mentioning(terms(other))
-        namesakes = {fold(m.subject) for m in memories if places(fold(m.subject), fold(other))} - subjects
+        namesakes = {fold(m.subject) for m in memories if self._name_in(m.subject, other)} - subjects
         return not namesakes and people.named(other) == people.named(name)
 
     def _is_about(self, memory: MemoryRecord) -> bool:
         texts = (memory.content, memory.subject, memory.value or "", *memory.qualifiers.values())
-        return any(map(self._is_named, texts))
+        return fold(memory.subject) in self._names or any(map(self._is_named, texts))
 
     def _is_named(self, text: str) -> bool:
-        folded = fold(text)
-        return any(places(folded, name) for name in self._names)
+        return any(self._name_in(text, name) for name in self._names)
 
     def step(self) -> bool:
         """Follow everything one link further; whether anything was added."""
         before = len(self._memories) + len(self._evidence)
         self._doom_unsupported()
+        self._doom_repeated()
         self._doom(self._traces.derived(self._memories))
         self._follow_replies()
         self._settle_sources()
@@ -171,6 +184,29 @@ class _Cascade:
         alone = [memory for memory in citing if memory.id not in self._supported]
         self._unsupported.update(memory.id for memory in alone)
         self._doom(alone)
+
+    def _doom_repeated(self) -> None:
+        """Take the very words of what is to go where they stand in other messages, unless memories that stay cite them.
+
+        A memory whose messages were all taken back goes too: nobody sees it, so nobody could name it.
+        """
+        fresh = [memory for memory in self._taking_sources() if memory.id not in self._compared]
+        self._compared.update(memory.id for memory in fresh)
+        self._statements.update(normal_form(memory.content) for memory in fresh)
+        for memory in fresh:
+            memories, evidence = self._traces.mentioning(terms(memory.content))
+            self._doom(other for other in memories if self._is_repeated(other.content) and self._is_taken_back(other))
+            self._mentioned.update((r.id, r) for r in evidence if r.speaker.supports_memories and self._repeats(r))
+
+    def _is_repeated(self, text: str) -> bool:
+        return normal_form(text) in self._statements
+
+    def _repeats(self, record: Evidence) -> list[Span]:
+        return [s for s in sentences(record.content) if self._is_repeated(record.content[s.start : s.end])]
+
+    def _is_taken_back(self, memory: MemoryRecord) -> bool:
+        evidence = self._view.evidence({source.evidence_id for source in memory.sources})
+        return all(record.status is EvidenceStatus.WITHDRAWN for record in evidence.values())
 
     def _taking_sources(self) -> list[MemoryRecord]:
         """The memories whose sources go with them: not those that only lost their support, whose others stay."""
@@ -235,8 +271,9 @@ class _Cascade:
             if source.evidence_id == record.id
         ]
         if record.id in self._mentioned:
-            # Folding may change lengths, so the name is looked for sentence by sentence.
+            # Whether a word is a name depends on its sentence.
             gone.extend(s for s in sentences(record.content) if self._is_named(record.content[s.start : s.end]))
+            gone.extend(self._repeats(record))
         whole = [span for span in sentences(record.content) if any(span.overlaps(other) for other in gone)]
         cited = united(_span(s) for memory in others for s in memory.sources if s.evidence_id == record.id)
         return _minus(united([*gone, *whole]), cited)
@@ -251,16 +288,22 @@ class _Cascade:
     def _take_copies(self, words: Sequence[str]) -> None:
         """Replies that hold one of ``words``, and sources that keep such a reply or one that goes."""
         self._searched.update(words)
-        replies = {r.content for r in self._evidence.values() if not r.speaker.supports_memories} - self._replies
+        said = (r.content for r in self._evidence.values() if not r.speaker.supports_memories)
+        replies = {plain(content) or content for content in said} - self._replies
         self._replies |= replies
         for record in self._traces.copies([*words, *replies]):
-            if record.speaker is Speaker.ASSISTANT and any(places(record.content, word) for word in words):
+            if record.speaker is Speaker.ASSISTANT and self._holds(record.content, words):
                 self._evidence[record.id] = record
             elif record.preceding is not None and self._is_copy(record.preceding):
                 self._partly.setdefault(record.id, record)
 
+    def _holds(self, text: str, words: Iterable[str]) -> bool:
+        said = plain(text)
+        return any(places(said, word) for word in words)
+
     def _is_copy(self, preceding: str) -> bool:
-        return preceding in self._replies or any(places(preceding, word) for word in self._searched)
+        whole = (plain(preceding) or preceding) in self._replies
+        return whole or self._is_named(preceding) or self._holds(preceding, self._searched)
 
 
 def _span(source: Source) -> Span:

@@ -64,6 +64,7 @@ class _Comparison:
         self._keys = {stone.hash_key for stone in self._stones.values() if stone.hash_key is not None}
         self._hashes = {h for s in self._stones.values() for h in (s.origin_hash, s.replay_hash) if h is not None}
         self._local = view.evidence(record.id for record in bundle.evidence)
+        self._told = view.evidence_by_origin(bundle.scope, (record.origin for record in bundle.evidence))
         self._records = {**{record.id: record for record in bundle.evidence}, **self._local}
         self._kept_out: set[str] = set()
         self._known = 0
@@ -77,6 +78,7 @@ class _Comparison:
             if record.id in self._kept_out:
                 continue
             if ours is None:
+                self._check_told(record)
                 evidence.append(record)
             else:
                 permits += self._compared(record, ours)
@@ -122,6 +124,12 @@ class _Comparison:
         if record.id in self._stones:
             return True
         return any(set(source_hashes(record, key)) & self._hashes for key in self._keys)
+
+    def _check_told(self, record: Evidence) -> None:
+        """What this store was told itself under that origin must be the same."""
+        told = self._told.get(record.origin, record)
+        if (told.content, told.speaker) != (record.content, record.speaker):
+            raise _conflict(record.id)
 
     def _compared(self, record: Evidence, ours: Evidence) -> list[Permit]:
         """A source that is here too; the tighter permissions of both hold, and the words must be the same."""

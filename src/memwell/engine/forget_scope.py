@@ -27,32 +27,48 @@ class Item:
         what: ``memory``, ``source``, ``reply`` (words of an assistant) or ``context`` (a reply kept with a source).
         fate: ``erase``, ``black_out`` (a part of it) or ``keep``.
         words: the text, or the part of it, that the fate is about.
+        session_id: the session in which it was said first.
     """
 
     id: str
     what: str
     fate: str
     words: str
+    session_id: str
 
     def to_dict(self) -> dict[str, str]:
-        return {"id": self.id, "what": self.what, "fate": self.fate, "words": self.words}
+        return {
+            "id": self.id,
+            "what": self.what,
+            "fate": self.fate,
+            "words": self.words,
+            "session_id": self.session_id,
+        }
 
 
 def items_of(doomed: Doomed) -> tuple[Item, ...]:
     """What goes, then what stays beside it; where a memory stays on other messages, those follow it."""
-    found = [Item(memory.id, "memory", "erase", memory.content) for memory in doomed.memories.values()]
-    found += [Item(record.id, _what(record), "erase", record.content) for record in doomed.evidence.values()]
+    found = [_of_memory(memory, "erase") for memory in doomed.memories.values()]
+    found += [_of_source(record, "erase", record.content) for record in doomed.evidence.values()]
     for record, spans, preceding in doomed.blacked_out.values():
         if spans:
             words = " … ".join(record.content[span.start : span.end] for span in spans)
-            found.append(Item(record.id, _what(record), "black_out", words))
+            found.append(_of_source(record, "black_out", words))
         if preceding:
-            found.append(Item(record.id, "context", "erase", record.preceding or ""))
-    found += [Item(memory.id, "memory", "keep", memory.content) for memory in doomed.kept.values()]
+            found.append(Item(record.id, "context", "erase", record.preceding or "", record.session_id))
+    found += [_of_memory(memory, "keep") for memory in doomed.kept.values()]
     for one in doomed.supported.values():
-        found.append(Item(one.after.id, "memory", "keep", one.after.content))
-        found += [Item(key, "source", "keep", quote) for key, quote in one.quotes.items()]
+        found.append(_of_memory(one.after, "keep"))
+        found += [_of_source(one.evidence[key], "keep", quote) for key, quote in one.quotes.items()]
     return tuple(found)
+
+
+def _of_memory(memory: MemoryRecord, fate: str) -> Item:
+    return Item(memory.id, "memory", fate, memory.content, memory.session_id)
+
+
+def _of_source(record: Evidence, fate: str, words: str) -> Item:
+    return Item(record.id, _what(record), fate, words, record.session_id)
 
 
 def _what(record: Evidence) -> str:

@@ -16,7 +16,7 @@ from memwell.domain.text import checked_text, terms
 from memwell.engine.cascade import Selection, cascade
 from memwell.engine.erasure import clean, erasing
 from memwell.engine.forget_scope import Item, count_of, items_of, named, read_token, token_of
-from memwell.engine.people import Ties
+from memwell.engine.people import Naming
 from memwell.engine.ports import Clock, Embedder, Ids, Store, View
 from memwell.engine.progress import Progress, no_progress
 from memwell.errors import (
@@ -78,14 +78,14 @@ class Forgetting:
     """The use cases of erasure.
 
     Attributes:
-        ties: roles and names that a statement tells of ("Ann is my sister").
+        naming: how statements name people.
     """
 
     store: Store
     embedder: Embedder
     clock: Clock
     ids: Ids
-    ties: Ties
+    naming: Naming
 
     def preview(self, scope: Scope, selection: Selection, *, query: str | None = None) -> Preview:
         """What would go with ``selection``; nothing is changed.
@@ -104,7 +104,7 @@ class Forgetting:
             if query is not None:
                 selection = _with_query(view, scope, selection, query)
             _check(view, scope, selection)
-            doomed = cascade(view, scope, selection, self.ties)
+            doomed = cascade(view, scope, selection, self.naming)
         if not doomed.memories and not doomed.evidence and not doomed.blacked_out:
             raise NotFoundError("there is nothing to forget", remedy="list or search to see what is stored")
         counts = {
@@ -175,7 +175,7 @@ class Forgetting:
         now = self.clock.now()
         with self.store.view() as view:
             epoch = view.epoch(scope)
-            doomed = cascade(view, scope, selection, self.ties)
+            doomed = cascade(view, scope, selection, self.naming)
             if token_of(scope, selection, doomed) != token:
                 raise _changed(view, scope, selection)
             forming = set(view.traces(scope).forming(now - FORMATION_TIME)) - doomed.evidence.keys()

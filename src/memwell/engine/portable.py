@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
@@ -20,6 +20,7 @@ from memwell.engine.ports import Clock, Embedder, Ids, Store, View
 from memwell.engine.progress import Progress, no_progress
 from memwell.errors import BundleError, PreconditionError, StaleImportError
 
+_NAME_CHARS = 16
 COUNTS = ("added", "known", "erased", "forgotten", "tombstones", "receipts")
 
 
@@ -48,8 +49,12 @@ class ImportPlan:
     @property
     def hash(self) -> str:
         """Names exactly this; applying it is refused where the store has changed since."""
-        hashes = [part.hash for part in self.scopes]
-        return hashes[0] if len(hashes) == 1 else hashlib.sha256("\n".join(hashes).encode()).hexdigest()
+        return f"{self._what}.{_digest(part.hash for part in self.scopes)}"
+
+    @property
+    def _what(self) -> str:
+        """Names what is taken in, and for whom, whatever the store has of it already."""
+        return _digest(f"{part.bundle.id} {part.bundle.scope.to_dict()}" for part in self.scopes)[:_NAME_CHARS]
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -68,6 +73,8 @@ class ImportPlan:
     def check_confirmed(self, confirmed: str) -> None:
         """Refuse to be done where another plan was confirmed; one that does nothing was done, and its answer got lost.
 
+        A hash names the bundle too, so that of another bundle confirms nothing.
+
         Args:
             confirmed: hash of a plan that was shown.
 
@@ -75,7 +82,8 @@ class ImportPlan:
             StaleImportError: it is the hash of another plan.
         """
         changes = any(self.counts[what] for what in ("added", "forgotten", "tombstones", "receipts"))
-        if confirmed != self.hash and (changes or any(part.warnings for part in self.scopes)):
+        same = confirmed.startswith(f"{self._what}.")
+        if confirmed != self.hash and (changes or not same or any(part.warnings for part in self.scopes)):
             raise StaleImportError("that is the hash of another plan", remedy="look at the plan and give its hash")
 
     def to_dict(self) -> dict[str, Any]:
@@ -182,6 +190,10 @@ class Portable:
             except PreconditionError:
                 raise _stale() from None
         return False
+
+
+def _digest(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def _moved(part: ScopePlan, found: Fates) -> bool:

@@ -309,6 +309,7 @@ class Head:
         similarity: cosine to the candidate.
         likeness: cosine to the candidate's target query; ``None`` where the embedder knows no better one than the
             candidate's vector (see ``Embedder.target_queries``).
+        speaker: name of who said it; ``None`` for the user and for whom no name is known.
     """
 
     memory_id: str | None
@@ -322,6 +323,7 @@ class Head:
     similarity: float
     valid_until: datetime | None = None
     likeness: float | None = None
+    speaker: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

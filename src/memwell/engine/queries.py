@@ -160,6 +160,7 @@ class EvidenceQuery:
         origin_prefix: only what has an origin that begins so.
         after: cursor, ``(recorded_at, id)`` of the last row of the page before.
         target: leave out what may not be read there.
+        alive_at: leave out observations whose time was over then.
     """
 
     limit: int
@@ -167,3 +168,4 @@ class EvidenceQuery:
     origin_prefix: str | None = None
     after: tuple[datetime, str] | None = None
     target: Target = Target.LOCAL
+    alive_at: datetime | None = None

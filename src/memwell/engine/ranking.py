@@ -3,8 +3,8 @@
 A turn's score is its similarity, plus how much of the question its words cover, plus how near it was said to a date
 in the question; and a share of the best such score in its episode, since what surrounds a good answer is about the
 same. A broad question, of few telling words, mostly has several answers, told at different times: for it, the episode
-and the turns before count less, and who said a turn counts too. A memory's score is that of the turn it was formed from
-plus its own; where another memory of that turn has been retired, the turn speaks for what no longer holds, and the
+and the turns before count less, and who said a turn counts more. A memory's score is that of the turn it was formed
+from plus its own; where another memory of that turn has been retired, the turn speaks for what no longer holds, and the
 memory stands for itself.
 """
 
@@ -53,8 +53,8 @@ def turn_scores(pool: Pool, question: Question, weights: Weights, matches: Score
     """
     narrow = narrowness(question, weights)
     scores = _own_scores(pool, weights) + weights.date * date_nearness(pool, question.periods, weights.date_days)
-    if narrow < 1 and question.names:
-        scores += weights.speaker * (1 - narrow) * _said_by(pool, question.names)
+    if question.names:
+        scores += weights.speaker * (1 - (1 - weights.named) * narrow) * _said_by(pool, question.names)
     if matches is not None:
         scores += weights.words * matches
     _, episode = np.unique(pool.episodes, return_inverse=True)

@@ -179,6 +179,7 @@ class Reading:
         *,
         session_id: str | None = None,
         source_prefix: str | None = None,
+        include_expired: bool = False,
         limit: int = 50,
         cursor: str | None = None,
         target: Target = Target.LOCAL,
@@ -188,6 +189,7 @@ class Reading:
         Args:
             session_id: only those of this session.
             source_prefix: only observations whose source key begins so.
+            include_expired: also observations whose time is over.
             limit: 1 to 1,000 sources.
             cursor: ``EvidencePage.cursor`` of the page before.
             target: where the page will be read.
@@ -201,6 +203,7 @@ class Reading:
                     origin_prefix=None if source_prefix is None else keyed_prefix(source_prefix),
                     after=None if cursor is None else _read_cursor(cursor),
                     target=target,
+                    alive_at=None if include_expired else self.clock.now(),
                 )
             )
         return EvidencePage(tuple(rows[:limit]), _cursor(rows[limit - 1]) if len(rows) > limit else None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memwell.domain.decision import ALLOWED, Action, Candidate
 from memwell.domain.memory import FormedBy
+from memwell.domain.people import SOMEONE
 from memwell.domain.text import normal_form
 from memwell.engine.ports import Comparison, Verdict
 
@@ -22,11 +23,18 @@ def routed(comparison: Comparison, threshold: float | None = None) -> Verdict | 
         if threshold is None or any(head.similarity >= threshold for head in comparison.heads):
             return None
         return Verdict(_independent(candidate), (), 1.0, "resembles nothing that is known")
+    return repeated(comparison) or Verdict(_independent(candidate), (), 1.0, f"{candidate.formed_by}: kept as it is")
+
+
+def repeated(comparison: Comparison) -> Verdict | None:
+    """The verdict on a candidate that says the very same of the same person again, or ``None``."""
+    candidate = comparison.candidate
     words = normal_form(candidate.content)
     for index, head in enumerate(comparison.heads):
-        if normal_form(head.content) == words and Action.SKIP in ALLOWED[comparison.situations[index]]:
+        same = head.subject == candidate.subject or SOMEONE in (head.subject, candidate.subject)
+        if same and normal_form(head.content) == words and Action.SKIP in ALLOWED[comparison.situations[index]]:
             return Verdict(Action.SKIP, (index,), 1.0, "repeats: same words")
-    return Verdict(_independent(candidate), (), 1.0, f"{candidate.formed_by}: kept as it is")
+    return None
 
 
 def _independent(candidate: Candidate) -> Action:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
-from memwell.domain.clauses import core, places
+from memwell.domain.clauses import core, places, plain
 from memwell.domain.evidence import Evidence
 from memwell.domain.memory import MemoryRecord, Source
 from memwell.domain.plan import IndexRecord, Unsupport
@@ -63,7 +63,7 @@ def supports(view: View, memories: Iterable[MemoryRecord], gone: Container[str])
 
 def _unsaid(before: MemoryRecord, after: MemoryRecord, evidence: Mapping[str, Evidence]) -> tuple[str, ...]:
     """Words of ``before`` and of its sources that do not stand in what ``after`` says or cites."""
-    still = [after.content, *(_quote(source, evidence) for source in after.sources)]
+    still = [plain(text) for text in (after.content, *(_quote(source, evidence) for source in after.sources))]
     said = [before.content, *(_quote(source, evidence) for source in before.sources if source.evidence_id in evidence)]
     return tuple(text for text in dict.fromkeys(said) if not any(places(other, core(text)) for other in still))
 

@@ -41,8 +41,8 @@ class Traces(Protocol):
     def dependencies(self) -> Mapping[str, tuple[str, ...]]:
         """What each evidence record was declared to be made from, where anything."""
 
-    def copies(self, texts: Sequence[str]) -> list[Evidence]:
-        """Words of assistants, and evidence that keeps some, that hold one of ``texts``: see ``clauses.holds_copy``.
+    def copies(self, clauses: Sequence[str]) -> list[Evidence]:
+        """Words of assistants, and evidence that keeps some, that hold one of ``clauses``, made by ``clauses.plain``.
 
         In the order they were stored.
         """

@@ -23,6 +23,7 @@ class Weights:
         date_days: outside of it that falls to 1/e after so many days.
         episode: share of the best score in its episode that each turn gets, for a narrow question.
         speaker: of having been said by someone whom a broad question names.
+        named: share of ``speaker`` that remains for a narrow question.
         narrow_terms: telling terms, names apart, from which a question is narrow; with one it is broad.
         several: share of its narrowness that a question for several things keeps.
         broad: share of ``context`` and ``episode`` that remains for a broad question.
@@ -41,6 +42,7 @@ class Weights:
     date_days: float
     episode: float
     speaker: float
+    named: float
     narrow_terms: float
     several: float
     broad: float

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from memwell.domain.decision import Action, Candidate, Decision, Situation
 from memwell.domain.evidence import Target
+from memwell.domain.indexed import SPEAKER
 from memwell.domain.lens import Lens
 from memwell.domain.memory import MemoryRecord, Source, State
 from memwell.domain.people import ALIAS, SOMEONE, USER, People, people_of
@@ -332,6 +333,7 @@ class WorkingSet:
             similarity=offer.similarity,
             valid_until=statement.valid_until,
             likeness=offer.likeness if self._mapped else None,
+            speaker=statement.qualifiers.get(SPEAKER),
         )
 
     def _situation(self, candidate: Candidate, head: Head, ref: str | int) -> Situation:

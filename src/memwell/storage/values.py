@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from memwell.domain.clauses import plain
 from memwell.domain.evidence import Evidence, EvidenceStatus, Speaker
 from memwell.domain.indexed import SPEAKER, evidence_prefix, memory_prefix
 from memwell.domain.memory import MemoryRecord, Span
@@ -80,7 +81,8 @@ def is_context(evidence: Evidence) -> bool:
 
 
 def context_terms(evidence: Evidence) -> list[str]:
-    """Index terms of the words of assistants that it is or keeps, sorted."""
+    """Index terms of the words of assistants that it is or keeps, as said and as ``plain`` has them, sorted."""
     said = evidence.content if evidence.speaker is Speaker.ASSISTANT else ""
     kept = evidence.preceding or ""
-    return sorted(verbatim_terms(said).union(verbatim_terms(kept), terms(said), terms(kept)))
+    found = verbatim_terms(plain(said)) | verbatim_terms(plain(kept))
+    return sorted(found.union(terms(said), terms(kept)))

@@ -70,10 +70,16 @@ def build_app(first: str) -> typer.Typer:
         module, part = VERBS[name]
         verb = getattr(import_module(f"memwell.interfaces.cli.verbs.{module}"), part)
         if isinstance(verb, typer.Typer):
+            verb.callback(invoke_without_command=True, help=verb.info.help)(_help_where_alone)
             app.add_typer(verb, name=name)
         else:
             app.command(name)(verb)
     return app
+
+
+def _help_where_alone(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print_text(context.get_help())
 
 
 def _print_version(wanted: bool) -> None:

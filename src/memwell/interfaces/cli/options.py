@@ -60,10 +60,15 @@ def opened(store: Path | None, user: str | None = None, *, worker: bool = False,
     return Memory(store, user_id=None if user is None else owner_of(user), worker=worker)
 
 
-def _require_store(store: Path | None) -> None:
+def location_of(store: Path | None) -> Path:
+    """Where the store is, or would be made, that ``store`` or else the settings name."""
     from memwell.environment import load_settings
 
-    location = load_settings(store=store).store_path.expanduser()
+    return load_settings(store=store).store_path.expanduser()
+
+
+def _require_store(store: Path | None) -> None:
+    location = location_of(store)
     if not location.exists():
         raise NotFoundError(
             f"there is no store at {location}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -48,6 +49,8 @@ def settle_roles(items: Iterable[Item], *, me: str) -> list[Item]:
 def of_user(items: Sequence[Item], user: str) -> list[Item]:
     """Without the memories of other users, where the file says whose each is.
 
+    One for which it names nobody is the user's where it names no other user at all; else nobody can tell whose it is.
+
     Raises:
         InputError: it holds those of other users alone.
     """
@@ -59,9 +62,15 @@ def of_user(items: Sequence[Item], user: str) -> list[Item]:
             remedy="say which of them is the user with --me NAME",
             code="unknown_speaker",
         )
-    if not owners:
+    if owners.keys() <= {user}:
         return list(items)
     return [item for item in items if not (isinstance(item, Message) and item.role == IMPORTED and item.owner != user)]
+
+
+def left_out(items: Sequence[Item], kept: Sequence[Item]) -> dict[str | None, int]:
+    """How many memories of each other user are among ``items`` and not ``kept``; ``None``: it is not said whose."""
+    chosen = set(map(id, kept))
+    return Counter(item.owner for item in items if isinstance(item, Message) and id(item) not in chosen)
 
 
 def _role_of(label: str, owner: str) -> str | None:

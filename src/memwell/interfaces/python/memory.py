@@ -250,6 +250,7 @@ class Memory(PortableMemory):
         user_id: str | None = None,
         session_id: str | None = None,
         source_prefix: str | None = None,
+        include_expired: bool = False,
         limit: int = 50,
         cursor: str | None = None,
         target: str = "local",
@@ -259,6 +260,7 @@ class Memory(PortableMemory):
         Args:
             session_id: only those of this session.
             source_prefix: only observations whose source key begins so.
+            include_expired: also observations whose time is over, until they are forgotten.
             limit: 1 to 1,000.
             cursor: ``EvidencePage.cursor`` of the page before.
         """
@@ -266,6 +268,7 @@ class Memory(PortableMemory):
             self._scope(user_id),
             session_id=session_id,
             source_prefix=source_prefix,
+            include_expired=include_expired,
             limit=limit,
             cursor=cursor,
             target=_target(target),

@@ -43,6 +43,7 @@ class MemoryTraces:
             for record in self.evidence(query.session_id)
             if sendable(record, query.target)
             and record.origin.startswith(query.origin_prefix or "")
+            and (query.alive_at is None or record.valid_until is None or record.valid_until > query.alive_at)
             and (query.after is None or (record.recorded_at, record.id) < query.after)
         ]
         found.sort(key=lambda record: (record.recorded_at, record.id), reverse=True)
@@ -71,8 +72,8 @@ class MemoryTraces:
         kept = self._rows.dependencies
         return {record.id: kept[record.id] for record in self.evidence() if record.id in kept}
 
-    def copies(self, texts: Sequence[str]) -> list[Evidence]:
-        return [record for record in self.evidence() if any(holds_copy(record, text) for text in texts)]
+    def copies(self, clauses: Sequence[str]) -> list[Evidence]:
+        return [record for record in self.evidence() if holds_copy(record, clauses)]
 
     def replies(self, terms: Sequence[str]) -> list[Evidence]:
         wanted = {parts[0] for term in terms if len(parts := stems(term)) == 1}

@@ -48,11 +48,11 @@ def index_all_contexts(connection: sqlite3.Connection) -> None:
             index_contexts(connection, scope, {no: record})
 
 
-def candidates(connection: sqlite3.Connection, scope: int, texts: Iterable[str]) -> set[int]:
-    """Numbers of all records of ``scope`` in which a copy of one of ``texts`` may be found, and some more."""
+def candidates(connection: sqlite3.Connection, scope: int, clauses: Iterable[str]) -> set[int]:
+    """Numbers of all records of ``scope`` that may hold one of ``clauses``, as ``plain`` has them, and some more."""
     found: set[int] = set()
-    for text in texts:
-        wanted = sorted(_known(verbatim_terms(text)), key=lambda term: (-len(term), term))[:_MOST_TERMS]
+    for clause in clauses:
+        wanted = sorted(_known(verbatim_terms(clause)), key=lambda term: (-len(term), term))[:_MOST_TERMS]
         if not wanted:  # nothing but signs, of which the index knows none
             return {row[0] for row in connection.execute(_ALL, (scope,))}
         found |= holding(connection, scope, wanted)

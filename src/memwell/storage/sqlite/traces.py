@@ -51,6 +51,9 @@ class SqliteTraces:
         if query.after is not None:
             tail += " AND (e.recorded_at, e.id) < (?, ?)"
             values += [to_micros(query.after[0]), query.after[1]]
+        if query.alive_at is not None:
+            tail += " AND (e.valid_until IS NULL OR e.valid_until > ?)"
+            values.append(to_micros(query.alive_at))
         # A plus keeps SQLite from going through the whole scope by time where few records are wanted.
         whole = query.session_id is None and query.origin_prefix is None
         tail += f" ORDER BY {'' if whole else '+'}e.recorded_at DESC, e.id DESC LIMIT ?"
@@ -81,9 +84,9 @@ class SqliteTraces:
             found[key] = (*found.get(key, ()), other)
         return found
 
-    def copies(self, texts: Sequence[str]) -> list[Evidence]:
-        records = self._numbered(candidates(self._connection, self._scope, texts))
-        return [record for record in records if any(holds_copy(record, text) for text in texts)]
+    def copies(self, clauses: Sequence[str]) -> list[Evidence]:
+        records = self._numbered(candidates(self._connection, self._scope, clauses))
+        return [record for record in records if holds_copy(record, clauses)]
 
     def replies(self, terms: Sequence[str]) -> list[Evidence]:
         return self._numbered(holding(self._connection, self._scope, terms), "AND e.speaker = 'assistant'")

@@ -214,8 +214,8 @@ class GoverningCases(StoreCases):
             assert [record.id for record in traces.derived(["mem_2", "mem_1"])] == ["mem_9"]
             assert [record.id for record in traces.dependents(["mem_1"])] == ["ev_8"]
             assert traces.dependencies() == {"ev_8": ("mem_1", "ev_1")}
-            assert [record.id for record in traces.copies(["live in Lyon"])] == ["ev_8", "ev_9"]
-            assert traces.copies(["live in Ly", "LIVE IN LYON"]) == []
+            assert [record.id for record in traces.copies(["live in lyon"])] == ["ev_8", "ev_9"]
+            assert traces.copies(["live in ly"]) == []
             assert [record.id for record in traces.replies(["lyon", "live"])] == ["ev_8"]
             assert (traces.replies(["rome"]), traces.replies([])) == ([], [])
             assert [record.id for record in traces.evidence("s")] == ["ev_9"]
@@ -226,7 +226,7 @@ class GoverningCases(StoreCases):
             assert traces.forming(LATER) == []
             assert traces.formed() == frozenset()
             other = view.traces(BOB)
-            assert (other.evidence(), other.memories(), other.citing(["ev_1"]), other.copies(["Lyon"])) == (
+            assert (other.evidence(), other.memories(), other.citing(["ev_1"]), other.copies(["lyon"])) == (
                 [],
                 [],
                 [],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -134,6 +135,17 @@ class ReadingCases(StoreCases):
             assert [record.id for record in view.traces(ALICE).page(cloud)] == ["ev_3", "ev_1"]
             assert [record.id for record in view.traces(ALICE).page(EvidenceQuery(9, session_id="s2"))] == ["ev_4"]
             assert view.traces(BOB).page(EvidenceQuery(9)) == []
+
+    def test_a_page_leaves_out_observations_whose_time_is_over(self, store: Store) -> None:
+        times = {"ev_1": None, "ev_2": START + timedelta(hours=1), "ev_3": START + timedelta(hours=2)}
+        for key, until in times.items():
+            record = make_evidence(key, key, speaker=Speaker.OBSERVED)
+            store.apply(make_plan(key, AddEvidence(replace(record, valid_from=START, valid_until=until))))
+        with store.view() as view:
+            for hours, left in ((0, 3), (1, 2), (2, 1)):
+                page = view.traces(ALICE).page(EvidenceQuery(9, alive_at=START + timedelta(hours=hours)))
+                assert len(page) == left
+            assert len(view.traces(ALICE).page(EvidenceQuery(9))) == 3
 
     def test_counts_follow_the_lens(self, store: Store) -> None:
         ending = statement("2", "Until tomorrow I stay in Rome", EMBEDDER, valid_until=START + DAY)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import tzinfo
 from pathlib import Path
@@ -57,16 +57,15 @@ def import_chat(
     as_json: Json = False,
 ) -> None:
     """Import a chat; importing it again doubles nothing."""
-    from memwell.interfaces.importing.roles import of_user, settle_roles
+    from memwell.interfaces.importing.roles import left_out, of_user, settle_roles
     from memwell.interfaces.importing.writing import write_chat
 
     owner = owner_of(user)
     name, items = _items(file, form, _zone(timezone))
-    whole = len(items)
-    items = of_user(items, me or owner)
-    if len(items) < whole and not as_json:
-        say(f"{whole - len(items):,} memories of other users are left out")
-    items = items[:limit]
+    chosen = of_user(items, me or owner)
+    if not as_json:
+        _tell_left_out(left_out(items, chosen))
+    items = chosen[:limit]
     _require_messages(items, name)
     settled = settle_roles(items, me=me or owner)
     with opened(store, owner, make=True) as memory, progress("import") as show_progress:
@@ -99,6 +98,17 @@ def _items(file: Path, form: Format, zone: tzinfo | None) -> tuple[str, list[Ite
             code="unknown_format",
         )
     return name, list(parse(text, form, source="stdin" if str(file) == "-" else source, zone=zone))
+
+
+def _tell_left_out(counts: Mapping[str | None, int]) -> None:
+    named = {name: count for name, count in counts.items() if name is not None}
+    if named:
+        shown = [f"{count:,} of {name}" for name, count in named.items()]
+        more = ["..."] if len(shown) > _SHOWN_PROBLEMS else []
+        listed = ", ".join([*shown[:_SHOWN_PROBLEMS], *more])
+        say(f"{sum(named.values()):,} memories of other users are left out: {listed}")
+    if nameless := counts.get(None):
+        say(f"{nameless:,} memories are left out that the file names no user for, since it names several users")
 
 
 def _require_messages(items: Sequence[Item], name: str) -> None:

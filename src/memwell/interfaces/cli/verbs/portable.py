@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
-from typing import Annotated
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memwell.errors import InputError
-from memwell.interfaces.cli.options import Json, StorePath, User, opened, owner_of
+from memwell.errors import InputError, StorageError
+from memwell.interfaces.cli.options import Json, StorePath, User, location_of, opened, owner_of
 from memwell.interfaces.cli.output import print_fields, print_json, print_text, progress, say
+
+if TYPE_CHECKING:
+    from memwell.interfaces.python.memory import Memory
 
 _FILE = typer.Argument(metavar="FILE", help="The bundle.")
 
@@ -46,13 +53,18 @@ def restore(
     as_json: Json = False,
 ) -> None:
     """Show what taking in a bundle would do; do it with --yes HASH."""
-    with opened(store, make=True) as memory:
+    location = location_of(store)
+    with _looked_into(location) as memory:
         plan = memory.plan_import(file, user_id=user)
-        done = None
-        if yes is not None:
-            plan.check_confirmed(yes)
-            with progress("restore") as advance:
-                done = memory.apply_import(plan, progress=advance)
+    done = None
+    if yes is not None:
+        plan.check_confirmed(yes)
+        with (
+            _unmade_where_nothing_came_in(location),
+            opened(store, make=True) as memory,
+            progress("restore") as advance,
+        ):
+            done = memory.apply_import(plan, progress=advance)
     if as_json:
         print_json((done or plan).to_dict())
         return
@@ -65,3 +77,37 @@ def restore(
         say("nothing is taken in yet; to do exactly this:")
         named = "" if user is None else f" --user {shlex.quote(user)}"
         print_text(f"memwell restore {shlex.quote(str(file))}{named} --yes {plan.hash}")
+
+
+@contextmanager
+def _looked_into(location: Path) -> Iterator[Memory]:
+    """The store at ``location``, or an empty one elsewhere where there is none: looking makes nothing."""
+    if location.exists():
+        with opened(location) as memory:
+            yield memory
+        return
+    with TemporaryDirectory(prefix="memwell-") as folder, opened(Path(folder) / location.name, make=True) as memory:
+        yield memory
+
+
+@contextmanager
+def _unmade_where_nothing_came_in(location: Path) -> Iterator[None]:
+    """Where what is done fails, leave no store that it made, unless whole scopes came in."""
+    made = [] if location.exists() else [location, *takewhile(lambda folder: not folder.exists(), location.parents)]
+    try:
+        yield
+    except BaseException:
+        if made and location.exists() and not _holds_anything(location):
+            for suffix in ("", "-wal", "-shm"):
+                location.with_name(location.name + suffix).unlink(missing_ok=True)
+            for folder in made[1:]:
+                folder.rmdir()
+        raise
+
+
+def _holds_anything(location: Path) -> bool:
+    try:
+        with opened(location) as memory:
+            return bool(memory.status().figures["scopes"])
+    except StorageError:
+        return False  # it was not even made

@@ -112,6 +112,7 @@ def evidence(
     source: Annotated[
         str | None, typer.Option("--source", metavar="KEY", help="Only what was observed under keys that begin so.")
     ] = None,
+    expired: Annotated[bool, typer.Option("--expired", help="Also observations whose time is over.")] = False,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many.")] = 20,
     cursor: Annotated[str | None, typer.Option("--cursor", help="Where the page before ended.")] = None,
     target: ReadAt = "local",
@@ -121,7 +122,14 @@ def evidence(
 ) -> None:
     """List the sources as they were said or observed, newest first."""
     with opened(store, owner_of(user)) as memory:
-        page = memory.evidence(session_id=session, source_prefix=source, limit=limit, cursor=cursor, target=target)
+        page = memory.evidence(
+            session_id=session,
+            source_prefix=source,
+            include_expired=expired,
+            limit=limit,
+            cursor=cursor,
+            target=target,
+        )
     if as_json:
         print_json(page.to_dict())
         return

@@ -152,7 +152,7 @@ def scope_of(user: str) -> dict[str, str]:
     return {"user_id": user, "app_id": settings.app_id, "agent_id": settings.agent_id}
 
 
-keys = typer.Typer(help="API keys of the servers.", no_args_is_help=True)
+keys = typer.Typer(help="API keys of the servers.")
 
 
 @keys.command("create")

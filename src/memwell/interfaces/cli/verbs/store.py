@@ -51,7 +51,7 @@ def doctor(
     checks = [Check("program", True, f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}")]
     code = ExitCode.OK
     try:
-        with opened(store, make=True) as memory:
+        with opened(store) as memory:
             if repair:
                 memory.resume()
                 memory.rebuild()
