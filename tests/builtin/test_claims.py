@@ -32,6 +32,8 @@ from tests.builtin.told import said, told
         "听说我住在泰安。",
         "据说我搬到泰安了。",
         "他们都说我住在泰安。",
+        "The doctor said I'm allergic to wool.",
+        "医生说我对羊毛过敏。",
         # Said to be untrue.
         "It's a lie that I live in Gouda.",
         "It is not true that I work at Ahold.",

@@ -20,6 +20,14 @@ from tests.builtin.told import Told, said, told
         ]),
         ("My sister's husband Tom works at Kone.", [("sister’s husband Tom", "employer", "Kone")]),
         ("My son Max is 7, he's allergic to eggs.", [("son Max", "age", "7"), ("son Max", "allergy", "eggs")]),
+        ("I'm Ruth, 34, from Malta.", [
+            ("user", None, None), ("user", "age", "34"), ("user", "birthplace", "Malta"),
+        ]),
+        ("I don't live in Rome anymore, I live in Turku.", [("user", None, None), ("user", "residence", "Turku")]),
+        ("You said I live in Rome, but I live in Turku.", [("user", None, None), ("user", "residence", "Turku")]),
+        ("Jan's wife works at Kone.", [("Jan’s wife", "employer", "Kone")]),
+        ("My brother-in-law Jan works at Kone.", [("brother-in-law Jan", "employer", "Kone")]),
+        ("你说我住在青州，但我住在泰安。", [("user", None, None), ("user", "residence", "泰安")]),
         ("我住在泰安，在海信上班，开一辆比亚迪。", [
             ("user", "residence", "泰安"), ("user", "employer", "海信"), ("user", "car", "比亚迪"),
         ]),
@@ -53,6 +61,12 @@ def test_clauses_keep_their_person(text: str, expected: list[Told]) -> None:
         ("因为我住在泰安，所以常去爬山。", ["因为我住在泰安，所以常去爬山。"]),
         ("对了，我住在泰安。", ["对了，我住在泰安。"]),
         ("我喜欢吃苹果、梨。", ["我喜欢吃苹果、梨。"]),
+        # A name that follows is the pet's.
+        ("I have a tabby, called Pixel.", ["I have a tabby, called Pixel."]),
+        ("我养了只柯基，叫土豆。", ["我养了只柯基，叫土豆。"]),
+        # A correction bears on the whole sentence.
+        ("I misspoke, I live in Turku and work at Kone.", ["I misspoke, I live in Turku and work at Kone."]),
+        ("我说错了，我住在泰安，在海信上班。", ["我说错了，我住在泰安，在海信上班。"]),
     ],
 )  # fmt: skip
 def test_what_belongs_together_stays_together(text: str, kept: list[str]) -> None:
@@ -65,6 +79,7 @@ def test_what_belongs_together_stays_together(text: str, kept: list[str]) -> Non
         (["My uncle Bert and my aunt Vi came over. He snores."], "She lives in Turku.", "aunt Vi"),
         (["I met Ingrid and Oscar."], "She lives in Turku.", "Ingrid"),
         (["My parents are here."], "They live in Turku.", "parents"),
+        (["Do you know my uncle Bert?"], "He lives in Turku.", "uncle Bert"),
         (["My aunt Vi is ill.", "My sister Jo is not."], "She lives in Turku.", "sister Jo"),
         (["我同事小李在钓鱼。我妹妹在读博。"], "她住在泰安。", "妹妹"),
         (["我和我姐还有我弟吃了饭。"], "他住在泰安。", "弟"),

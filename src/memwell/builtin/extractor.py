@@ -105,6 +105,7 @@ def _read_turn(reading: Reading, describe: _Describe) -> tuple[list[Proposal], l
             and (likely is None or likely.nothing > load_thresholds()["tells_nothing"])
         ):
             passed.append(Passed(reading.turn.evidence.id, span, reason))
+            told.extend(mentions(reading.words(span), reading.language))
             continue
         found = riders or pieces(reading, span, told)
         if found:

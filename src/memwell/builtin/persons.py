@@ -56,16 +56,27 @@ def _owner(folded: str, item: Attribute, language: Language, speaker: str, sayer
     Args:
         sayer: whom a pronoun in them means first of all.
     """
-    lead = folded[item.lead : item.start] or folded[item.start : item.position]
-    other = compiled(language.subject["other"]).search(lead)
+    lead = folded[item.lead : item.start]
+    inside = lead or folded[item.start : item.position]
+    other = compiled(language.subject["other"]).search(inside)
     if other is not None:
         return as_written(other)
-    if compiled(language.subject["first"]).search(lead):
+    if compiled(language.subject["first"]).search(inside):
         return speaker
-    if any(compiled(sort.pronoun).search(lead) for sort in language.sorts.values()):
+    if any(compiled(sort.pronoun).search(inside) for sort in language.sorts.values()):
         return sayer or SOMEONE
-    named = compiled(language.subject["lead_name"]).match(folded[item.lead : item.start])
+    if not lead and _claimed_of_speaker(folded[: item.start], language):
+        return speaker
+    named = compiled(language.subject["lead_name"]).match(lead)
     return named.group(1) if named and fold(named.group(1)) not in language.stopwords else None
+
+
+def _claimed_of_speaker(head: str, language: Language) -> bool:
+    """Whether the words before an attribute are somebody's claim, the last subject of which is the first person."""
+    firsts = [match.start() for match in compiled(language.subject["first"]).finditer(head)]
+    others = [match.start() for match in compiled(language.subject["other"]).finditer(head)]
+    claim = language.search("claim", f"{head}…")
+    return claim is not None and bool(firsts) and firsts[-1] > max(others, default=-1)
 
 
 def subject_of(text: str, language: Language, speaker: str = USER, previous: str | None = None) -> str:

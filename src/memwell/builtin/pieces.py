@@ -12,6 +12,10 @@ from memwell.builtin.reading import Reading, named_in
 from memwell.domain.memory import Span
 from memwell.domain.people import SOMEONE
 
+# Cues of clauses that leave an attribute without a value.
+_DENYING = ("ended", "negation", "untrue", "said_only", "claim")
+# Cues that bear on all clauses of a sentence.
+_OF_ALL = ("limit", "correction")
 _COLONS = ":：="
 # What may stand at the end of a clause.
 _MARKS = " ,;:，；：、"
@@ -34,10 +38,18 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """The subject that a clause begins with: its words, and whom they mean."""
+    """The subject that a clause begins with: its words, and whom they mean.
+
+    Attributes:
+        copula: its words with the verb behind them, where that is a mere "is": "I'm Ruth, from Malta" leaves out both.
+    """
 
     words: Span | None
     subject: str
+    copula: Span | None = None
+
+    def lead(self, needs_verb: bool) -> Span | None:
+        return self.copula if needs_verb and self.copula else self.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +59,8 @@ class _Clause:
     Attributes:
         opening: its subject; that of a clause before it where it leaves its own out.
         elided: it leaves its own out.
+        lead: what it leaves out.
+        stands: it says what is, not what is over, denied or somebody's claim.
         keys: what it tells, see ``_key``.
     """
 
@@ -55,6 +69,8 @@ class _Clause:
     words: str
     opening: _Opening | None
     elided: bool
+    lead: Span | None
+    stands: bool
     keys: frozenset[tuple[str | None, str, str]]
 
     @property
@@ -81,7 +97,7 @@ def pieces(reading: Reading, span: Span, told: Sequence[str]) -> list[Piece]:
     Args:
         told: whom the message named before the sentence, in order.
     """
-    if reading.language.has("limit", reading.words(span)):
+    if any(reading.language.has(cue, reading.words(span)) for cue in _OF_ALL):
         return []
     statements: list[list[_Clause]] = []
     known: set[tuple[str | None, str, str]] = set()
@@ -107,7 +123,7 @@ def _piece(statement: Sequence[_Clause]) -> Piece:
     first = statement[0]
     telling = next((clause for clause in statement if clause.keys), first)
     chosen = tuple(index for clause in statement for index in clause.chosen)
-    return Piece(chosen, first.opening.words if first.elided and first.opening else None, telling.subject)
+    return Piece(chosen, first.lead, telling.subject)
 
 
 def _clauses(reading: Reading, span: Span, told: Sequence[str]) -> Iterator[_Clause]:
@@ -118,13 +134,16 @@ def _clauses(reading: Reading, span: Span, told: Sequence[str]) -> Iterator[_Cla
         words = reading.words(part)
         items = attributes_of(words, reading.language)
         own = _opening(reading, part, items, people)
-        elided = own is None and opening is not None and _leaves_out(reading, words)
-        if elided:
-            items = attributes_of(_composed(reading, opening, words), reading.language)
+        lead = None
+        elided = own is None and opening is not None and _begins(reading, "elided", words)
+        if elided and opening:
+            lead = opening.lead(_begins(reading, "predicate", words))
+            items = attributes_of(reading.joined([lead, part] if lead else [part]), reading.language)
         opening = own or opening
         here = opening if own or elided else None
-        keys = frozenset(_key(here.subject if here else None, item) for item in items)
-        yield _Clause(chosen, part, words, here, elided, keys)
+        stands = not any(reading.language.has(cue, words) for cue in _DENYING)
+        keys = frozenset(_key(here.subject if here else None, item, stands) for item in items)
+        yield _Clause(chosen, part, words, here, elided, lead, stands, keys)
         people.extend(named_in(words, here.subject if here else SOMEONE, reading.language))
 
 
@@ -144,11 +163,13 @@ def _belongs(reading: Reading, before: Sequence[_Clause], clause: _Clause) -> bo
     """Whether a clause that tells something goes with what stands before it all the same."""
     dependent = compiled(reading.language.subject["dependent"])
     first, last = before[0], before[-1]
-    if dependent.match(clause.words) or _governs(reading, last, clause):
+    predicate = clause.elided and _begins(reading, "predicate", clause.words)
+    if (dependent.match(clause.words) and not predicate) or _governs(reading, last, clause):
         return True
     if any(one.keys for one in before):
         return False
-    apart = first.has_own_subject and not first.is_bare and clause.has_own_subject
+    tells_apart = clause.has_own_subject or (first.stands and predicate)
+    apart = first.has_own_subject and not first.is_bare and tells_apart
     return not apart or dependent.match(first.words) is not None
 
 
@@ -159,18 +180,13 @@ def _governs(reading: Reading, last: _Clause, clause: _Clause) -> bool:
     return compiled(reading.language.subject["governs"]).search(last.words.rstrip(_MARKS)) is not None
 
 
-def _leaves_out(reading: Reading, words: str) -> bool:
-    """Whether a clause begins with what is said of a subject that it leaves out."""
-    return compiled(reading.language.subject["elided"]).match(words) is not None
+def _begins(reading: Reading, pattern: str, words: str) -> bool:
+    return compiled(reading.language.subject[pattern]).match(words) is not None
 
 
-def _key(subject: str | None, item: Attribute) -> tuple[str | None, str, str]:
-    return subject, item.group, "" if item.single else item.value
-
-
-def _composed(reading: Reading, opening: _Opening | None, words: str) -> str:
-    lead = reading.words(opening.words) if opening and opening.words else ""
-    return f"{lead}{' ' if reading.language.spaced and lead else ''}{words}"
+def _key(subject: str | None, item: Attribute, stands: bool) -> tuple[str | None, str, str]:
+    """What tells one attribute from another: an earlier value that is denied is not the same as the one that holds."""
+    return subject, item.group, "" if item.single and stands else f"{stands} {item.value}"
 
 
 def _opening(reading: Reading, part: Span, items: Sequence[Attribute], people: Sequence[str]) -> _Opening | None:
@@ -182,17 +198,24 @@ def _opening(reading: Reading, part: Span, items: Sequence[Attribute], people: S
     someone = someone_named(rest, language)
     if someone is not None:
         subject, length = someone
-        return _Opening(Span(start + skipped, start + skipped + length), subject)
+        return _opened(reading, part, Span(start + skipped, start + skipped + length), subject)
     pronoun = compiled(language.subject["pronoun_word"]).match(rest)
     if pronoun is not None:
         words = Span(start + skipped, start + skipped + pronoun.end(1))
-        return _Opening(words, reading.meant(pronoun.group(1), people) or SOMEONE)
+        return _opened(reading, part, words, reading.meant(pronoun.group(1), people) or SOMEONE)
     first = compiled(language.subject["first_word"]).match(rest)
     if first is not None:
-        return _Opening(Span(start + skipped, start + skipped + first.end()), reading.speaker(part))
+        words = Span(start + skipped, start + skipped + first.end())
+        return _opened(reading, part, words, reading.speaker(part))
     if compiled(language.subject["first_any"]).match(rest):
         return _Opening(None, reading.speaker(part))
     return _inside(reading, part, reading.words(part)[: items[0].start] if items else "", people)
+
+
+def _opened(reading: Reading, part: Span, words: Span, subject: str) -> _Opening:
+    found = compiled(reading.language.subject["copula"]).match(reading.folded[: part.end], words.start)
+    follows = found is not None and found.start(1) == words.end
+    return _Opening(words, subject, Span(words.start, found.end(1)) if found and follows else None)
 
 
 def _inside(reading: Reading, part: Span, head: str, people: Sequence[str]) -> _Opening | None:
