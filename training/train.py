@@ -31,7 +31,7 @@ SHIPPED = Path(__file__).parents[1] / "src" / "memwell" / "builtin" / "model"
 TEST, BLIND = "test.jsonl", "blind.jsonl"
 # Layers of the base that are kept, and how many of those stay as they are.
 DEPTH, FROZEN = 8, 2
-EPOCHS, BATCH, RATE, SEED = 2, 16, 1e-4, 0
+EPOCHS, BATCH, RATE, SEED = 3, 16, 1e-4, 0
 # The heads are new, so they learn faster than the encoder.
 HEAD_RATE = 10 * RATE
 # What the heads on the sentence alone weigh beside the decision.

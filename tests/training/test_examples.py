@@ -12,7 +12,7 @@ import pytest
 from memwell.builtin.model.layout import ATTRIBUTES, FREE, KINDS, RELATIONS, SUBJECTS
 
 DATA = Path(__file__).parents[2] / "training" / "data"
-FILES = sorted(DATA.glob("*.jsonl"))
+FILES = sorted(DATA.rglob("*.jsonl"))
 HELD_OUT = {"test.jsonl", "blind.jsonl"}
 
 
