@@ -221,3 +221,20 @@ def test_a_pronoun_said_of_two_people_makes_two_memories(real: Memory) -> None:
         tell(memory, "My sister Ann is here. She keeps bees.", "My niece Zoe is here. She keeps bees.")
         bees = [record.subject for record in memory.list(limit=100) if record.content == "She keeps bees."]
         assert len(bees) == len(set(bees)) == 2
+
+
+def test_a_person_with_a_role_has_their_whole_name(real: Memory) -> None:
+    with real as memory:
+        tell(memory, "My sister Ann Smith lives in Linz. She has two kids.", "My sister Ann moved to Graz.")
+        assert current(memory) == {
+            "She has two kids.": "sister Ann Smith",
+            "My sister Ann moved to Graz.": "sister Ann",
+        }
+        assert memory.search("Where does my sister live?").memories[0].content == "My sister Ann moved to Graz."
+
+
+def test_people_of_one_first_name_and_two_surnames_stay_apart(real: Memory) -> None:
+    with real as memory:
+        told = ("My friend Ann Smith lives in Linz.", "My friend Ann Jones lives in Graz.")
+        tell(memory, *told)
+        assert current(memory).keys() == set(told)

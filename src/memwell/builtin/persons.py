@@ -197,8 +197,9 @@ def _before(first: re.Match[str], other: re.Match[str]) -> bool:
 def same_subject(one: str, other: str, language: Language) -> bool:
     """True where two subjects may be one, as ``language`` tells roles from names.
 
-    Names must be equal where both have one, and so must roles. A role alone is the same person as that role with a
-    name, unless it is one that many have, such as a friend. A mere pronoun may be anyone but the user.
+    Names must be equal where both have one, or one a part of the other ("Ann", "Ann Smith"), and roles equal. A role
+    alone is the same person as that role with a name, unless it is one that many have, such as a friend. A mere pronoun
+    may be anyone but the user.
     """
     if USER in (one, other):
         return one == other
@@ -207,8 +208,11 @@ def same_subject(one: str, other: str, language: Language) -> bool:
     (role, name), (other_role, other_name) = _role_and_name(one, language), _role_and_name(other, language)
     if role and other_role and role != other_role:
         return False
+    if name and other_name:
+        words, others = set(name.split()), set(other_name.split())
+        return words <= others or others <= words
     if name or other_name:
-        return name == other_name or (role == other_role and not (name and other_name) and not _common(role, language))
+        return role == other_role and not _common(role, language)
     return role == other_role and not _common(role, language)
 
 
