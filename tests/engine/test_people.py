@@ -238,3 +238,26 @@ def test_people_of_one_first_name_and_two_surnames_stay_apart(real: Memory) -> N
         told = ("My friend Ann Smith lives in Linz.", "My friend Ann Jones lives in Graz.")
         tell(memory, *told)
         assert current(memory).keys() == set(told)
+
+
+@pytest.mark.parametrize(
+    ("question", "own", "others"),
+    [
+        (
+            "Where do I live?",
+            "Anyway, I moved to Vienna last week.",
+            ("My boss Tom lives in Bonn.", "Ann lives in Linz."),
+        ),
+        ("我住在哪里？", "上周我搬到苏州了。", ("我老板住在南京。", "我姐姐住在杭州。")),
+    ],
+)
+def test_what_is_asked_of_the_user_is_answered_by_the_user(
+    real: Memory, question: str, own: str, others: tuple[str, ...]
+) -> None:
+    with real as memory:
+        tell(memory, own, *others, "I like tea.")
+        found = memory.search(question).memories
+        assert found[0].content == own
+        assert list(found) == sorted(found, key=lambda item: -item.score)
+        memory.delete(found[0].id)
+        assert own not in {item.content for item in memory.search(question).memories}

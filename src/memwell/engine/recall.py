@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from memwell.domain.evidence import Evidence, Target
 from memwell.domain.lens import Lens, sees_memory
 from memwell.domain.memory import Kind, Layer, MemoryRecord, Span, State
+from memwell.domain.people import USER
 from memwell.domain.plan import Unit
 from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
@@ -247,6 +248,8 @@ class _Looker:
             return ()
         about_owner = self.question.about_owner
         scores = memory_scores(pool, turns.pool, turns.scores, self.weights, about_owner=about_owner)
+        if about_owner:
+            scores = self._with_own(pool, scores, limit)
         order = one_of_each_turn_first(pool, ranked(pool, scores))[:limit]
         ids: list[str] = pool.record_ids[order].tolist()
         records = self.view.memories(ids)
@@ -271,6 +274,26 @@ class _Looker:
             )
             for i, memory in zip(order, known, strict=True)
         )
+
+    def _with_own(self, pool: Pool, scores: Scores, limit: int) -> Scores:
+        """``scores``, with what the user tells of themself before what is told of others in the same attribute.
+
+        "Where do I live?" is nearer to "Tom lives in Bonn" than to "I moved to Vienna"; Tom's residence shows what is
+        asked for.
+        """
+        first = ranked(pool, scores)[:limit]
+        ids: list[str] = pool.record_ids[[i for i in first if not pool.about_user[i]]].tolist()
+        told = {key: memory.attribute for key, memory in self.view.memories(ids).items() if memory.attribute}
+        own = self.view.heads(self.scope, [(USER, attribute) for attribute in set(told.values())])
+        if not own or self.lens.as_of is not None:
+            return scores
+        places = {key: i for i, key in enumerate(pool.record_ids.tolist())}
+        raised = scores.copy()
+        for memory in own:
+            if (place := places.get(memory.id)) is not None:
+                best = max(scores[places[key]] for key, attribute in told.items() if attribute == memory.attribute)
+                raised[place] = max(raised[place], np.nextafter(best, np.inf))
+        return raised
 
     def raw(self, limit: int, turns: _Turns) -> tuple[RawItem, ...]:
         if not limit or not self._answered(turns.pool):
