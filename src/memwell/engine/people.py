@@ -63,7 +63,7 @@ def with_role(people: People, view: View, scope: Scope, role: str, naming: Namin
     if not full or not all(fold(f"{full} ").startswith(f"{name} ") for name in told):
         return people
     known = [*told.values()]
-    known += [replace(alias, name=f"{other} {alias.name}") for alias in known for other in (role, *alias.roles)]
+    known += [replace(alias, name=f"{other} {alias.name}") for alias in known for other in (role, *sorted(alias.roles))]
     aliases = [Alias(one.name, one.memory_id) for one in known]
     same = {p.name: p for p in map(people.named, (role, *(alias.name for alias in aliases))) if p is not None}
     aliases += [other for person in same.values() for other in person.aliases]
