@@ -68,7 +68,6 @@ def test_no_store_is_made_where_one_is_to_be_read(cli: Cli, arguments: tuple[str
         (("import", "no-such-file.json"), 1, "no-such-file.json"),
         (("nonsense",), 2, "nonsense"),
         (("search",), 2, "query"),
-        (("bench",), 2, "command"),
         (("search", "x", "--nonsense"), 2, "--nonsense"),
         (("search", "x", "--limit", "many"), 2, "--limit"),
     ],

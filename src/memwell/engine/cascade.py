@@ -26,7 +26,6 @@ from memwell.errors import InputError
 
 MAX_DEPTH = 8  # replies made from replies …
 MAX_STEP = 64  # … and how many of them at each step
-_RAREST = 3  # words by which a statement is looked up: the longest, which the fewest records hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +207,7 @@ class _Cascade:
         self._compared.update(memory.id for memory in fresh)
         self._statements.update(normal_form(memory.content) for memory in fresh)
         for memory in fresh:
-            rarest = sorted(terms(memory.content), key=len)[-_RAREST:]
-            memories, evidence = self._traces.mentioning(rarest)
+            memories, evidence = self._traces.mentioning(terms(memory.content))
             self._doom(other for other in memories if self._is_repeated(other.content) and self._is_taken_back(other))
             self._mentioned.update((r.id, r) for r in evidence if r.speaker.supports_memories and self._repeats(r))
 
