@@ -163,6 +163,11 @@ def test_the_users_own_names_make_nobody_else(real: Memory) -> None:
         assert set(current(memory).values()) == {"user"}
 
 
+def by_two(memory: Memory, *said: tuple[str, str]) -> None:
+    for day, (name, words) in enumerate(said):
+        memory.add([{"role": "user", "name": name, "content": words}], at=START + timedelta(days=day))
+
+
 def by_speaker(memory: Memory) -> list[tuple[str, str]]:
     return sorted((record.subject, record.content) for record in memory.list(limit=100).memories)
 
@@ -177,9 +182,7 @@ def by_speaker(memory: Memory) -> list[tuple[str, str]]:
 )
 def test_people_who_speak_in_one_scope_change_nothing_of_each_other(real: Memory, before: str, after: str) -> None:
     with real as memory:
-        for day, (name, words) in enumerate([("Ann", before), ("Bob", before), ("Ann", before), ("Bob", after)]):
-            message = {"role": "user", "name": name, "content": words}
-            memory.add([message], at=START + timedelta(days=day))
+        by_two(memory, ("Ann", before), ("Bob", before), ("Ann", before), ("Bob", after))
         assert by_speaker(memory) == sorted([("Ann", before), ("Bob", after)])
         (kept,) = [record for record in memory.list() if record.subject == "Ann"]
         assert len(kept.sources) == 2
@@ -195,8 +198,7 @@ def test_people_who_speak_in_one_scope_change_nothing_of_each_other(real: Memory
 )
 def test_people_who_speak_in_one_scope_have_their_own_families(real: Memory, before: str, after: str) -> None:
     with real as memory:
-        memory.add([{"role": "user", "name": "Ann", "content": before}], at=START)
-        memory.add([{"role": "user", "name": "Bob", "content": after}], at=START + timedelta(days=1))
+        by_two(memory, ("Ann", before), ("Bob", after))
         assert current(memory).keys() == {before, after}
 
 
@@ -211,8 +213,7 @@ def test_people_who_speak_in_one_scope_have_their_own_families(real: Memory, bef
 )
 def test_what_concerns_all_is_changed_by_whoever_says_so(real: Memory, before: str, after: str) -> None:
     with real as memory:
-        memory.add([{"role": "user", "name": "Ann", "content": before}], at=START)
-        memory.add([{"role": "user", "name": "Bob", "content": after}], at=START + timedelta(days=1))
+        by_two(memory, ("Ann", before), ("Bob", after))
         assert list(current(memory)) == [after]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from memwell.builtin.attributes import same_value
 from memwell.builtin.language import Language, choose_language, load_languages
@@ -11,7 +11,7 @@ from memwell.builtin.model.decide import Answer, DecisionModel, Known
 from memwell.builtin.model.layout import SLOTS
 from memwell.builtin.persons import same_subject
 from memwell.builtin.rules import RuleJudge
-from memwell.builtin.speakers import heard
+from memwell.builtin.speakers import judged
 from memwell.builtin.thresholds import load_thresholds
 from memwell.domain.decision import Action, Candidate, Situation
 from memwell.domain.memory import Polarity
@@ -63,15 +63,13 @@ class BuiltinJudge:
 
     def judge(self, comparisons: Sequence[Comparison]) -> list[Verdict]:
         """See ``ports.Judge``."""
-        return [self._judged(comparison) for comparison in comparisons]
+        return [judged(comparison, self._verdict) for comparison in comparisons]
 
-    def _judged(self, comparison: Comparison) -> Verdict:
-        known, places = heard(comparison)
-        verdict = repeated(known) or self._weighed(known)
-        return replace(verdict, targets=tuple(places[i] for i in verdict.targets))
+    def _verdict(self, comparison: Comparison) -> Verdict:
+        return repeated(comparison) or self._weighed(comparison)
 
     def _weighed(self, comparison: Comparison) -> Verdict:
-        by_rule, situations = self._rules.judge([comparison])[0], comparison.situations
+        by_rule, situations = self._rules.weigh(comparison), comparison.situations
         older = [i for i, situation in enumerate(situations) if situation is Situation.OLDER_SOURCE]
         shown = _shown([i for i, situation in enumerate(situations) if situation is Situation.TARGET], comparison)
         answer = self._answer(comparison, shown)

@@ -153,6 +153,7 @@ class Language:
         fillers: words (in unspaced scripts: characters) that add nothing to what a statement says.
         hollow: pattern of the words with which alone a sentence tells nothing ("same here").
         typos: common misspellings, and what they are read as.
+        misspelt: pattern of these.
         endings: what a word may carry at its end without meaning something else, first match counts.
         cues: pattern by cue name, see ``CUES``; a cue that the file leaves out never matches.
         subject: patterns that find whom a sentence is about.
@@ -171,6 +172,7 @@ class Language:
     fillers: frozenset[str]
     hollow: str
     typos: Mapping[str, str]
+    misspelt: str
     endings: tuple[str, ...]
     cues: Mapping[str, str]
     subject: Mapping[str, str]
@@ -188,10 +190,7 @@ class Language:
         """``folded`` with common misspellings made good, for matching: positions may shift."""
         if not self.typos:
             return folded
-        words = "|".join(map(re.escape, self.typos))
-        edge = ("(?<![\\w’])", "(?![\\w’])") if self.spaced else ("", "")
-        pattern = compiled(f"{edge[0]}(?:{words}){edge[1]}")
-        return pattern.sub(lambda match: self.typos[match.group().lower()], folded)
+        return compiled(self.misspelt).sub(lambda match: self.typos[match.group().lower()], folded)
 
     def is_hollow(self, folded: str) -> bool:
         """Whether ``folded`` is made of words alone that tell nothing without what they refer to."""
@@ -219,6 +218,7 @@ class Language:
         yield from self.cues.values()
         yield from self.subject.values()
         yield self.hollow
+        yield self.misspelt
         yield from (pattern for sort in self.sorts.values() for pattern in (sort.pronoun, sort.person))
         yield self.value_end
         yield from self.times.patterns.values()
@@ -304,7 +304,7 @@ def _language(data: dict[str, Any]) -> Language:
     unknown = set(data["cues"]) - CUES
     if unknown:
         raise ValueError(f"unknown cue {sorted(unknown)[0]!r}")
-    times = data["times"]
+    times, typos = data["times"], data.get("typos", {})
     return Language(
         code=data["code"],
         script=data["script"],
@@ -315,7 +315,8 @@ def _language(data: dict[str, Any]) -> Language:
         stopwords=frozenset(data["stopwords"]),
         fillers=frozenset(data["fillers"]),
         hollow=pattern(_any_of({*data["stopwords"], *data["fillers"], *data["hollow"]})),
-        typos=data.get("typos", {}),
+        typos=typos,
+        misspelt=rf"(?<![\w’])(?:{_any_of(typos)})(?![\w’])" if spaced else _any_of(typos),
         endings=tuple(data["endings"]),
         cues={cue: pattern(*alternatives) for cue, alternatives in data["cues"].items()},
         subject={key: pattern(*_several(value)) for key, value in data["subject"].items()},

@@ -36,7 +36,11 @@ def attributes_told(
         owner = _owner(folded, item, language, speaker, None if subject == speaker else subject)
         if owner == speaker and claim is not None and claim.start() < item.lead:
             continue
-        if owner is None or owner == subject or (speaker not in (owner, subject) and _alike(owner, subject, language)):
+        if (
+            owner is None
+            or owner == subject
+            or (speaker not in (owner, subject) and same_subject(owner, subject, language))
+        ):
             own.append(item)
         elif owner != speaker:
             others.setdefault(meant or SOMEONE if owner == SOMEONE else owner, []).append(item)
@@ -44,10 +48,6 @@ def attributes_told(
         return subject, tuple(own)
     owner = next(iter(others))
     return owner, tuple(others[owner])
-
-
-def _alike(owner: str, subject: str, language: Language) -> bool:
-    return same_subject(owner, subject, language)
 
 
 def _owner(folded: str, item: Attribute, language: Language, speaker: str, sayer: str | None) -> str | None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from memwell.builtin.language import Language, load_languages
 from memwell.builtin.relations import Constants, Relation, Statement, Wording, load_constants, relate, wording
-from memwell.builtin.speakers import heard
+from memwell.builtin.speakers import judged
 from memwell.domain.decision import ALLOWED, Action, Candidate, Situation
 from memwell.domain.segments import sentences
 from memwell.engine.ports import Comparison, Head, Verdict
@@ -30,17 +29,13 @@ class RuleJudge:
 
     def judge(self, comparisons: Sequence[Comparison]) -> list[Verdict]:
         """See ``ports.Judge``."""
-        return [self._judged(comparison) for comparison in comparisons]
-
-    def _judged(self, comparison: Comparison) -> Verdict:
-        known, places = heard(comparison, self._languages)
-        verdict = self._verdict(known)
-        return replace(verdict, targets=tuple(places[i] for i in verdict.targets))
+        return [judged(comparison, self.weigh, self._languages) for comparison in comparisons]
 
     def _read(self, text: str) -> Wording:
         return wording(text, self._languages or load_languages())
 
-    def _verdict(self, comparison: Comparison) -> Verdict:
+    def weigh(self, comparison: Comparison) -> Verdict:
+        """The verdict on a comparison in which nobody but the candidate's speaker speaks of themself."""
         constants = self._constants or load_constants()
         candidate = self._candidate(comparison.candidate)
         corrects = self._corrects(comparison, candidate)

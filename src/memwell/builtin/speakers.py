@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from memwell.builtin.language import Language, choose_language, load_languages
@@ -10,10 +11,19 @@ from memwell.domain.decision import Candidate
 from memwell.domain.indexed import SPEAKER
 from memwell.domain.people import USER
 from memwell.domain.text import fold
-from memwell.engine.ports import Comparison, Head
+from memwell.engine.ports import Comparison, Head, Verdict
 
 
-def heard(comparison: Comparison, languages: tuple[Language, ...] | None = None) -> tuple[Comparison, list[int]]:
+def judged(
+    comparison: Comparison, judge: Callable[[Comparison], Verdict], languages: tuple[Language, ...] | None = None
+) -> Verdict:
+    """The verdict of ``judge``, who is not shown what others say of themselves."""
+    known, places = _heard(comparison, languages)
+    verdict = judge(known)
+    return replace(verdict, targets=tuple(places[i] for i in verdict.targets))
+
+
+def _heard(comparison: Comparison, languages: tuple[Language, ...] | None) -> tuple[Comparison, list[int]]:
     """``comparison`` without what others say of themselves, and the places of the heads that are left.
 
     What says nothing of its speaker ("The standup is at nine") is about one thing, whoever says it: its subject is then

@@ -281,12 +281,12 @@ class _Looker:
         "Where do I live?" is nearer to "Tom lives in Bonn" than to "I moved to Vienna"; Tom's residence shows what is
         asked for.
         """
+        if self.lens.as_of is not None:  # only what is current is known by its attribute
+            return scores
         first = ranked(pool, scores)[:limit]
         ids: list[str] = pool.record_ids[[i for i in first if not pool.about_user[i]]].tolist()
         told = {key: memory.attribute for key, memory in self.view.memories(ids).items() if memory.attribute}
-        own = self.view.heads(self.scope, [(USER, attribute) for attribute in set(told.values())])
-        if not own or self.lens.as_of is not None:
-            return scores
+        own = self.view.heads(self.scope, [(USER, attribute) for attribute in set(told.values())]) if told else []
         places = {key: i for i, key in enumerate(pool.record_ids.tolist())}
         raised = scores.copy()
         for memory in own:

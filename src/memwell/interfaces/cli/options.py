@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -65,6 +67,20 @@ def location_of(store: Path | None) -> Path:
     from memwell.environment import load_settings
 
     return load_settings(store=store).store_path.expanduser()
+
+
+@contextmanager
+def looked_into(store: Path | None) -> Iterator[Memory]:
+    """The memory at ``store``, or an empty one elsewhere where there is none: looking makes nothing."""
+    location = location_of(store)
+    if location.exists():
+        with opened(store) as memory:
+            yield memory
+        return
+    from tempfile import TemporaryDirectory  # late: few verbs look where there is no store
+
+    with TemporaryDirectory(prefix="memwell-") as folder, opened(Path(folder) / location.name, make=True) as memory:
+        yield memory
 
 
 def _require_store(store: Path | None) -> None:

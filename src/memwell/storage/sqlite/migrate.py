@@ -20,9 +20,8 @@ from memwell.storage.values import to_micros
 
 APPLICATION_ID = 0x4D454D57  # "MEMW", at byte 68 of the file
 PAGE_BYTES = 8192  # holds five vectors of 384 dimensions; the default of 4096 holds two and wastes a quarter
-_CONTEXTS = (
-    7  # the migration from which an index holds what it does now: it is filled once all tables are as they are now
-)
+# From this migration on the index of contexts holds what it does now: it is filled once all tables are as they are now.
+_CONTEXTS = 7
 _HEADER = b"SQLite format 3\x00"
 _HEADER_BYTES = 100
 

@@ -7,17 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from memwell.errors import InputError, StorageError
-from memwell.interfaces.cli.options import Json, StorePath, User, location_of, opened, owner_of
+from memwell.interfaces.cli.options import Json, StorePath, User, location_of, looked_into, opened, owner_of
 from memwell.interfaces.cli.output import print_fields, print_json, print_text, progress, say
-
-if TYPE_CHECKING:
-    from memwell.interfaces.python.memory import Memory
 
 _FILE = typer.Argument(metavar="FILE", help="The bundle.")
 
@@ -53,14 +49,13 @@ def restore(
     as_json: Json = False,
 ) -> None:
     """Show what taking in a bundle would do; do it with --yes HASH."""
-    location = location_of(store)
-    with _looked_into(location) as memory:
+    with looked_into(store) as memory:
         plan = memory.plan_import(file, user_id=user)
     done = None
     if yes is not None:
         plan.check_confirmed(yes)
         with (
-            _unmade_where_nothing_came_in(location),
+            _unmade_where_nothing_came_in(location_of(store)),
             opened(store, make=True) as memory,
             progress("restore") as advance,
         ):
@@ -77,17 +72,6 @@ def restore(
         say("nothing is taken in yet; to do exactly this:")
         named = "" if user is None else f" --user {shlex.quote(user)}"
         print_text(f"memwell restore {shlex.quote(str(file))}{named} --yes {plan.hash}")
-
-
-@contextmanager
-def _looked_into(location: Path) -> Iterator[Memory]:
-    """The store at ``location``, or an empty one elsewhere where there is none: looking makes nothing."""
-    if location.exists():
-        with opened(location) as memory:
-            yield memory
-        return
-    with TemporaryDirectory(prefix="memwell-") as folder, opened(Path(folder) / location.name, make=True) as memory:
-        yield memory
 
 
 @contextmanager

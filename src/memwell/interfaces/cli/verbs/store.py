@@ -5,15 +5,13 @@ from __future__ import annotations
 import platform
 import sqlite3
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memwell.errors import MemwellError
 from memwell.interfaces.cli.exits import ExitCode, exit_code
-from memwell.interfaces.cli.options import Json, StorePath, location_of, opened
+from memwell.interfaces.cli.options import Json, StorePath, location_of, looked_into, opened
 from memwell.interfaces.cli.output import print_json, print_text
 
 if TYPE_CHECKING:
@@ -53,16 +51,16 @@ def doctor(
     checks = [Check("program", True, f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}")]
     code = ExitCode.OK
     try:
-        if not repair and not location_of(store).exists():
-            checks += _examine_without_store(location_of(store))
-        else:
-            with opened(store) as memory:
-                if repair:
-                    memory.resume()
-                    memory.rebuild()
-                    memory.reindex()
-                    memory.clean()
-                checks += _examine(memory, memory.status().location)
+        location = location_of(store)
+        found = str(location) if location.exists() else f"none yet at {location}; `memwell add` makes one"
+        # A set-up can be tried before anything is stored; without a store there is nothing to repair.
+        with opened(store) if repair else looked_into(store) as memory:
+            if repair:
+                memory.resume()
+                memory.rebuild()
+                memory.reindex()
+                memory.clean()
+            checks += _examine(memory, found)
     except MemwellError as error:
         checks.append(Check("store", False, error.message, error.remedy))
         code = exit_code(error)
@@ -75,12 +73,6 @@ def doctor(
             advice = f" ({check.remedy})" if check.remedy else ""
             print_text(f"{'ok ' if check.well else 'BAD'}  {check.name}: {check.found}{advice}")
     raise typer.Exit(code)
-
-
-def _examine_without_store(location: Path) -> list[Check]:
-    """Look at all the rest, in a store that is thrown away; set-ups are tried before anything is stored."""
-    with TemporaryDirectory() as folder, opened(Path(folder) / "memwell.db", make=True) as memory:
-        return _examine(memory, f"none yet at {location}; `memwell add` makes one")
 
 
 def _examine(memory: Memory, store: str) -> list[Check]:
