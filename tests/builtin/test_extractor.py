@@ -51,7 +51,7 @@ def extract(text: str, *, name: str | None = None, at: datetime = SAID_AT, offse
 
 def words(turn: Turn, proposal: Proposal) -> str:
     spans = turn.sentences if proposal.unit == "sentence" else turn.segments
-    chosen = turn.text(Span(spans[proposal.chosen[0]].start, spans[proposal.chosen[-1]].end))
+    chosen = turn.text(proposal.part or Span(spans[proposal.chosen[0]].start, spans[proposal.chosen[-1]].end))
     return f"{turn.text(proposal.lead)}+{chosen}" if proposal.lead else chosen
 
 

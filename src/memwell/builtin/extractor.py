@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from memwell.builtin import times
+from memwell.builtin.asides import asides
 from memwell.builtin.attributes import Attribute, attributes_of
 from memwell.builtin.language import Language, choose_language, compiled, load_languages
 from memwell.builtin.model.decide import DecisionModel, Description
@@ -109,7 +110,7 @@ def _read_turn(reading: Reading, describe: _Describe) -> tuple[list[Proposal], l
             continue
         found = riders or pieces(reading, span, told)
         if found:
-            made = [_proposal(reading, "segment", piece, told, likely) for piece in found]
+            made = [_proposal(reading, "segment", piece, told, None if piece.reads else likely) for piece in found]
         else:
             made = [_proposal(reading, "sentence", Piece((index,)), told, likely)]
         proposals.extend(made)
@@ -120,26 +121,52 @@ def _read_turn(reading: Reading, describe: _Describe) -> tuple[list[Proposal], l
 
 def _riders(reading: Reading, span: Span, describe: _Describe) -> list[Piece]:
     """Clauses of a question or an order that state something by themselves, adjacent ones together."""
-    language = reading.language
     indexes = reading.segments(span)
+    presupposed = _presupposed(reading, span)
     groups: list[tuple[int, ...]] = []
     for index in indexes if len(indexes) > 1 else []:
         part = reading.turn.segments[index]
-        words = reading.words(part)
-        someone = (
-            speaks_of_self(words, language)
-            or bool(attributes_of(words, language))
-            or subject_of(words, language) not in (USER, SOMEONE)
-        )
         if mostly_within(reading.message, part, reading.quoted):
             continue
-        if not is_plain_statement(words, language, someone) and not _tells(reading, part, describe):
-            continue
+        if not _states(reading, part):
+            inside = any(piece.part.overlaps(part) for piece in presupposed if piece.part)
+            if inside or not _tells(reading, part, describe):
+                continue
         if groups and groups[-1][-1] == index - 1:
             groups[-1] = (*groups[-1], index)
         else:
             groups.append((index,))
-    return [Piece(group) for group in groups]
+    stated = {index for group in groups for index in group}
+    found = [*map(Piece, groups), *(piece for piece in presupposed if stated.isdisjoint(piece.chosen))]
+    return sorted(found, key=lambda piece: (piece.chosen[0], piece.part.start if piece.part else 0))
+
+
+def _states(reading: Reading, part: Span) -> bool:
+    """Whether a clause of a question or an order is a statement by its wording."""
+    words, language = reading.words(part), reading.language
+    someone = (
+        speaks_of_self(words, language)
+        or bool(attributes_of(words, language))
+        or subject_of(words, language) not in (USER, SOMEONE)
+    )
+    return is_plain_statement(words, language, someone)
+
+
+def _presupposed(reading: Reading, span: Span) -> list[Piece]:
+    """What a question or an order tells of the user or their people in passing."""
+    language, start = reading.language, reading.start(span)
+    found = []
+    for aside in asides(reading.raw(span), language, asked=True):
+        words = Span(start + aside.start, start + aside.end)
+        if mostly_within(reading.message, words, reading.quoted):
+            continue
+        reads = language.mend(aside.reads)
+        speaker = reading.speaker(span)
+        subject = subject_of(reads, language, speaker)
+        if aside.lasting or attributes_told(reads, language, subject, speaker)[1]:
+            chosen = [index for index in reading.segments(span) if reading.turn.segments[index].overlaps(words)]
+            found.append(Piece(tuple(chosen), subject=subject, part=words, reads=reads))
+    return found
 
 
 def _tells(reading: Reading, span: Span, describe: _Describe) -> bool:
@@ -163,7 +190,7 @@ def _proposal(reading: Reading, unit: str, piece: Piece, told: Sequence[str], li
     spans = reading.turn.sentences if unit == "sentence" else reading.turn.segments
     whole = Span(spans[piece.chosen[0]].start, spans[piece.chosen[-1]].end)
     language, speaker = reading.language, reading.speaker(whole)
-    folded = reading.joined([whole] if piece.lead is None else [piece.lead, whole])
+    folded = piece.reads or reading.joined([whole] if piece.lead is None else [piece.lead, whole])
     hedged = language.has("hedge", folded)
     found = times.phrases(folded, language, reading.today)
     limited = None
@@ -172,7 +199,8 @@ def _proposal(reading: Reading, unit: str, piece: Piece, told: Sequence[str], li
     occurred_at, expression = (None, None) if limited else times.event_time(found)
     # A statement that something is over gives no value of its own.
     is_over = language.has("ended", folded)
-    subject, attributes = _about(reading, folded, piece, told, speaker)
+    people = [*told, *mentions(reading.before(whole), language)]
+    subject, attributes = _about(reading, folded, piece, people, speaker)
     attribute, value, kind = next(
         ((a.name, a.value, a.kind) for a in (() if is_over else attributes)), (None, None, None)
     )
@@ -186,6 +214,7 @@ def _proposal(reading: Reading, unit: str, piece: Piece, told: Sequence[str], li
         evidence_id=reading.turn.evidence.id,
         unit=unit,
         chosen=piece.chosen,
+        part=piece.part,
         kind=kind_of(folded, language, kind, likely.kind if likely else {}),
         lead=piece.lead,
         subject=subject,

@@ -31,6 +31,7 @@ CUES: Final = frozenset(
         "telling",
         "order",
         "standing",
+        "wish",
         "forget",
         "greeting",
         "mood",
@@ -99,6 +100,22 @@ class AttributeRule:
 
 
 @dataclass(frozen=True, slots=True)
+class AsideRule:
+    """A wording that presupposes a statement, and how that reads by itself.
+
+    Attributes:
+        reads: template of the statement, with the pattern's groups.
+        lasting: what it tells is worth keeping even where it is no attribute.
+        asked: it tells something only in a question or an order.
+    """
+
+    pattern: str
+    reads: str
+    lasting: bool = False
+    asked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class TimeRule:
     """One way of writing a time; ``rule`` names the calculation in ``times``.
 
@@ -160,6 +177,7 @@ class Language:
         sorts: by sort of person or thing, the pronouns that mean one of it, and how its names tell it.
         joint: what separates two statements of one sentence where no punctuation does, or ``""``.
         value_end: where a value that a pattern captured is over.
+        asides: wordings that tell something in passing, in the order in which they are tried.
     """
 
     code: str
@@ -180,6 +198,7 @@ class Language:
     joint: str
     value_end: str
     attributes: tuple[AttributeRule, ...]
+    asides: tuple[AsideRule, ...]
     times: TimeWords
 
     def fold(self, text: str) -> str:
@@ -221,6 +240,7 @@ class Language:
         yield self.misspelt
         yield from (pattern for sort in self.sorts.values() for pattern in (sort.pronoun, sort.person))
         yield self.value_end
+        yield from (aside.pattern for aside in self.asides)
         yield from self.times.patterns.values()
         yield from (time.pattern for time in self.times.rules)
 
@@ -336,6 +356,9 @@ def _language(data: dict[str, Any]) -> Language:
                 exclude=pattern(*entry["not"]) if "not" in entry else "",
             )
             for key, entry in data["attributes"].items()
+        ),
+        asides=tuple(
+            AsideRule(**{**rule, "pattern": pattern(rule["pattern"])}) for rule in data.get("asides", {}).get("rules", ())
         ),
         times=TimeWords(
             numbers=data["numbers"],

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from memwell.builtin.asides import Aside, asides
 from memwell.builtin.attributes import Attribute, attributes_of
 from memwell.builtin.language import Language, compiled
 from memwell.domain.people import SOMEONE, USER
@@ -26,28 +27,54 @@ def attributes_told(
     """
     if language.has("untrue", folded):
         return subject, ()
-    said = language.search("said_only", folded)
-    claim = None if language.has("accepted", folded) else language.search("claim", folded)
+    passing = asides(folded, language)
     own: list[Attribute] = []
     others: dict[str, list[Attribute]] = {}
+    stated = _attributes_stated(folded, language, subject, speaker)
+    told = [(owner, item) for owner, item in stated if not any(aside.covers(item.position) for aside in passing)]
+    # What is denied is the statement, not what it tells in passing: one polarity cannot tell both.
+    presupposed = () if _denied(folded, passing, language) else _attributes_presupposed(passing, language, speaker)
+    for owner, item in [*told, *presupposed]:
+        if owner in (None, subject) or (
+            owner is not None and speaker not in (owner, subject) and same_subject(owner, subject, language)
+        ):
+            own.append(item)
+        elif owner is not None and owner != speaker:
+            others.setdefault(meant or SOMEONE if owner == SOMEONE else owner, []).append(item)
+    if own or not others:
+        return subject, tuple(own)
+    owner = next(iter(others))
+    return owner, tuple(others[owner])
+
+
+def _attributes_stated(
+    folded: str, language: Language, subject: str, speaker: str
+) -> Iterator[tuple[str | None, Attribute]]:
+    """The attributes that a statement tells, each with whose it is; see ``_owner``."""
+    said = language.search("said_only", folded)
+    claim = None if language.has("accepted", folded) else language.search("claim", folded)
     for item in attributes_of(folded, language):
         if said is not None and said.start() <= item.lead:
             continue
         owner = _owner(folded, item, language, speaker, None if subject == speaker else subject)
         if owner == speaker and claim is not None and claim.start() < item.lead:
             continue
-        if (
-            owner is None
-            or owner == subject
-            or (speaker not in (owner, subject) and same_subject(owner, subject, language))
-        ):
-            own.append(item)
-        elif owner != speaker:
-            others.setdefault(meant or SOMEONE if owner == SOMEONE else owner, []).append(item)
-    if own or not others:
-        return subject, tuple(own)
-    owner = next(iter(others))
-    return owner, tuple(others[owner])
+        yield owner, item
+
+
+def _denied(folded: str, passing: Sequence[Aside], language: Language) -> bool:
+    """Whether a sentence is denied apart from its asides."""
+    stated = "".join(char for place, char in enumerate(folded) if not any(aside.covers(place) for aside in passing))
+    return bool(passing) and (language.has("negation", stated) or language.has("ended", stated))
+
+
+def _attributes_presupposed(
+    passing: Iterable[Aside], language: Language, speaker: str
+) -> Iterator[tuple[str, Attribute]]:
+    for aside in passing:
+        about = subject_of(aside.reads, language, speaker)
+        for owner, item in _attributes_stated(aside.reads, language, about, speaker):
+            yield owner or about, item
 
 
 def _owner(folded: str, item: Attribute, language: Language, speaker: str, sayer: str | None) -> str | None:

@@ -29,11 +29,15 @@ class Piece:
         chosen: numbers of its clauses, adjacent.
         lead: the words before it that are its subject, where it leaves them out.
         subject: whom it is about, where its own words and those of the sentence tell.
+        part: the words of its clauses that tell it, where not all of them do.
+        reads: the statement that those words presuppose.
     """
 
     chosen: tuple[int, ...]
     lead: Span | None = None
     subject: str | None = None
+    part: Span | None = None
+    reads: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

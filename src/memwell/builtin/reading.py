@@ -66,6 +66,10 @@ class Reading:
         """Of whom the first person is said in ``span``."""
         return self._voice(span).speaker or self.writer
 
+    def before(self, span: Span) -> str:
+        """The folded words of its sentence before ``span``."""
+        return self.folded[self._sentence(span).start : span.start]
+
     def segments(self, span: Span) -> list[int]:
         """Numbers of the clauses of a sentence."""
         segments = self.turn.segments
@@ -91,8 +95,11 @@ class Reading:
         )
 
     def _voice(self, span: Span) -> Voice:
+        return self.voices[self._sentence(span)]
+
+    def _sentence(self, span: Span) -> Span:
         found = self.turn.sentences
-        return self.voices[found[bisect_right(found, span.start, key=lambda sentence: sentence.start) - 1]]
+        return found[bisect_right(found, span.start, key=lambda sentence: sentence.start) - 1]
 
 
 def read(turn: Turn, language: Language, people: Callable[[], tuple[str, ...]]) -> Reading:

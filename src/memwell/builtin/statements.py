@@ -47,6 +47,8 @@ def reason_to_pass(folded: str, language: Language) -> str | None:
         return "request to forget"
     if language.has("greeting", folded):
         return "greeting"
+    if language.has("wish", folded):
+        return None
     unreal = next((cue for cue in ("joke", "dream", "hypothetical") if language.has(cue, folded)), None)
     if unreal is not None:
         return unreal
@@ -87,6 +89,8 @@ def kind_of(
     Args:
         likely: probability of each kind; where it is empty, cues of wording tell.
     """
+    if language.has("wish", folded):
+        return Kind.PREFERENCE
     if language.has("intention", folded) and not language.has("ended", folded):
         return Kind.INTENTION
     if attribute_kind is not None:

@@ -250,6 +250,8 @@ class Proposal:
         evidence_id: the turn it is from.
         unit: ``"sentence"`` or ``"segment"``, which list ``chosen`` counts in.
         chosen: indexes into that list, adjacent and ascending.
+        part: span within the chosen clauses that alone states something ("my vegan daughter" in a question); by default
+            all of them do.
         lead: span of the words that the chosen clause elides ("I" in "I live here and hate rain"), put before it.
         confirmed: span of ``evidence.preceding``, the assistant's words that this short reply confirms; they become the
             content.
@@ -260,6 +262,7 @@ class Proposal:
     unit: str
     chosen: tuple[int, ...]
     kind: Kind = Kind.FACT
+    part: Span | None = None
     lead: Span | None = None
     confirmed: Span | None = None
     subject: str = "user"
