@@ -46,7 +46,7 @@ def attributes_of(folded: str, language: Language) -> tuple[Attribute, ...]:
 
 def _attribute(rule: AttributeRule, folded: str, language: Language) -> Attribute | None:
     match = compiled(rule.pattern).search(folded)
-    if match is None or (rule.exclude and compiled(rule.exclude).search(_clause(folded, match))):
+    if match is None or (rule.exclude and compiled(rule.exclude).search(_clause(folded, match, language))):
         return None
     group = next((index for index, value in enumerate(match.groups(), 1) if value), 0)
     value = match.group(group).strip()
@@ -61,11 +61,12 @@ def _attribute(rule: AttributeRule, folded: str, language: Language) -> Attribut
     return Attribute(rule.name, value, rule.kind, rule.single, rule.group, match.start(), position, start, end)
 
 
-def _clause(folded: str, match: re.Match[str]) -> str:
+def _clause(folded: str, match: re.Match[str], language: Language) -> str:
     """The clauses of ``folded`` in which ``match`` lies."""
-    start = max((mark.end() for mark in _MARK.finditer(folded, 0, match.start() + 1)), default=0)
-    after = _MARK.search(folded, match.end())
-    return folded[start : after.start() if after else len(folded)]
+    marks = [*_MARK.finditer(folded), *(compiled(language.joint).finditer(folded) if language.joint else ())]
+    start = max((mark.end() for mark in marks if mark.end() <= match.start() + 1), default=0)
+    end = min((mark.start() for mark in marks if mark.start() >= match.end()), default=len(folded))
+    return folded[start:end]
 
 
 @lru_cache(maxsize=4096)

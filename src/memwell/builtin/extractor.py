@@ -11,7 +11,7 @@ from memwell.builtin.attributes import Attribute, attributes_of
 from memwell.builtin.language import Language, choose_language, compiled, load_languages
 from memwell.builtin.model.decide import DecisionModel, Description
 from memwell.builtin.persons import attributes_told, mentions, names_told, subject_of
-from memwell.builtin.pieces import Piece, pieces
+from memwell.builtin.pieces import Piece, carried, pieces
 from memwell.builtin.reading import Reading, people_of, read
 from memwell.builtin.statements import is_plain_statement, kind_of, mostly_within, says_something, speaks_of_self
 from memwell.builtin.thresholds import load_thresholds
@@ -112,7 +112,7 @@ def _read_turn(reading: Reading, describe: _Describe) -> tuple[list[Proposal], l
         if found:
             made = [_proposal(reading, "segment", piece, told, None if piece.reads else likely) for piece in found]
         else:
-            made = [_proposal(reading, "sentence", Piece((index,)), told, likely)]
+            made = [_proposal(reading, "sentence", carried(reading, index) or Piece((index,)), told, likely)]
         proposals.extend(made)
         told.extend(mentions(reading.words(span), reading.language))
         told.extend(item.subject for item in made if item.subject != reading.speaker(span))

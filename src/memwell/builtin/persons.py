@@ -72,7 +72,7 @@ def _attributes_presupposed(
     passing: Iterable[Aside], language: Language, speaker: str
 ) -> Iterator[tuple[str, Attribute]]:
     for aside in passing:
-        about = subject_of(aside.reads, language, speaker)
+        about = _subject_named(aside.reads, language, speaker, None)
         for owner, item in _attributes_stated(aside.reads, language, about, speaker):
             yield owner or about, item
 
@@ -121,6 +121,11 @@ def subject_of(text: str, language: Language, speaker: str = USER, previous: str
     """
     folded = language.fold(text)
     folded = compiled(language.subject["lead_in"]).sub("", folded, count=1)
+    opening = next((aside.reads for aside in asides(folded, language) if aside.start == 0), folded)
+    return _subject_named(opening, language, speaker, previous)
+
+
+def _subject_named(folded: str, language: Language, speaker: str, previous: str | None) -> str:
     reported = _reported_subject(folded, language)
     if reported is not None:
         return reported

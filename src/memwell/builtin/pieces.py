@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from memwell.builtin.asides import asides
 from memwell.builtin.attributes import Attribute, attributes_of
 from memwell.builtin.language import compiled
-from memwell.builtin.persons import as_written, someone_named
+from memwell.builtin.persons import as_written, someone_named, subject_of
 from memwell.builtin.reading import Reading, named_in
 from memwell.domain.memory import Span
 from memwell.domain.people import SOMEONE
@@ -63,6 +64,7 @@ class _Clause:
     Attributes:
         opening: its subject; that of a clause before it where it leaves its own out.
         elided: it leaves its own out.
+        relative: it tells of someone whom the clause before it names: "my wife, who works at Kone".
         lead: what it leaves out.
         stands: it says what is, not what is over, denied or somebody's claim.
         keys: what it tells, see ``_key``.
@@ -73,6 +75,7 @@ class _Clause:
     words: str
     opening: _Opening | None
     elided: bool
+    relative: bool
     lead: Span | None
     stands: bool
     keys: frozenset[tuple[str | None, str, str]]
@@ -83,12 +86,12 @@ class _Clause:
 
     @property
     def has_own_subject(self) -> bool:
-        return self.opening is not None and not self.elided
+        return self.opening is not None and not self.elided and not self.relative
 
     @property
     def is_bare(self) -> bool:
         """Whether it is nothing but its subject."""
-        words = self.opening.words if self.opening and not self.elided else None
+        words = self.opening.words if self.opening and self.has_own_subject else None
         return words is not None and words.end >= self.span.end
 
 
@@ -106,8 +109,9 @@ def pieces(reading: Reading, span: Span, told: Sequence[str]) -> list[Piece]:
     statements: list[list[_Clause]] = []
     known: set[tuple[str | None, str, str]] = set()
     for clause in _clauses(reading, span, told):
-        begins = clause.keys - known or (statements and _changes_subject(statements[-1], clause))
-        if statements and (not begins or _belongs(reading, statements[-1], clause)):
+        begins = clause.keys - known or (statements and _changes_subject(reading, statements[-1], clause))
+        apart = statements and _stands_alone(reading, statements[-1][0], clause)
+        if statements and not apart and (not begins or _belongs(reading, statements[-1], clause)):
             statements[-1].append(clause)
         else:
             statements.append([clause])
@@ -115,12 +119,39 @@ def pieces(reading: Reading, span: Span, told: Sequence[str]) -> list[Piece]:
     return [_piece(statement) for statement in statements] if len(statements) > 1 else []
 
 
-def _changes_subject(before: Sequence[_Clause], clause: _Clause) -> bool:
+def _changes_subject(reading: Reading, before: Sequence[_Clause], clause: _Clause) -> bool:
     """Whether a clause begins with another person than what is told before it."""
     telling = next((one for one in before if one.keys), None)
+    if telling is None and before[0].has_own_subject and not _refers(reading, clause):
+        telling = before[0]
     if telling is None or clause.is_bare or not clause.has_own_subject:
         return False
     return SOMEONE not in (clause.subject, telling.subject) and telling.subject not in (None, clause.subject)
+
+
+def _stands_alone(reading: Reading, first: _Clause, clause: _Clause) -> bool:
+    """Whether a clause has a subject and a verb of its own as the first one has, and means nothing said there."""
+    return all(_begins(reading, "whole", one.words) for one in (first, clause)) and not _refers(reading, clause)
+
+
+def _refers(reading: Reading, clause: _Clause) -> bool:
+    return compiled(reading.language.subject["refers"]).search(clause.words) is not None
+
+
+def carried(reading: Reading, number: int) -> Piece | None:
+    """A sentence that leaves out the person whom the one before it begins with: "My dad retired. Works in the garden."
+
+    Args:
+        number: of the sentence.
+    """
+    span = reading.turn.sentences[number]
+    if not number or not _begins(reading, "carried", reading.words(span)):
+        return None
+    before = reading.turn.sentences[number - 1]
+    opening = None if reading.reason(before) else _opening(reading, before, (), ())
+    if opening is None or opening.words is None or opening.subject in (SOMEONE, reading.speaker(span)):
+        return None
+    return Piece((number,), opening.words, opening.subject)
 
 
 def _piece(statement: Sequence[_Clause]) -> Piece:
@@ -131,24 +162,39 @@ def _piece(statement: Sequence[_Clause]) -> Piece:
 
 
 def _clauses(reading: Reading, span: Span, told: Sequence[str]) -> Iterator[_Clause]:
-    people = list(told)
+    language, people = reading.language, list(told)
+    passing = _passing(reading, span)
     opening: _Opening | None = None
     for chosen in _units(reading, span):
         part = Span(reading.turn.segments[chosen[0]].start, reading.turn.segments[chosen[-1]].end)
         words = reading.words(part)
-        items = attributes_of(words, reading.language)
+        items = attributes_of(words, language)
         own = _opening(reading, part, items, people)
         lead = None
         elided = own is None and opening is not None and _begins(reading, "elided", words)
         if elided and opening:
             lead = opening.lead(_begins(reading, "predicate", words))
-            items = attributes_of(reading.joined([lead, part] if lead else [part]), reading.language)
+            items = attributes_of(reading.joined([lead, part] if lead else [part]), language)
         opening = own or opening
         here = opening if own or elided else None
-        stands = not any(reading.language.has(cue, words) for cue in _DENYING)
+        ending = [(begun, reads) for begun, reads in passing if part.start < begun.end <= part.end]
+        items = (*items, *(item for _, reads in ending for item in attributes_of(reads, language)))
+        relative = next(((begun, reads) for begun, reads in ending if begun.start < part.start), None)
+        if relative and not own:
+            before = reading.folded[relative[0].start : part.start].rstrip()
+            lead = Span(relative[0].start, relative[0].start + len(before))
+            here = _Opening(lead, subject_of(relative[1], language, reading.speaker(part)))
+        stands = not any(language.has(cue, words) for cue in _DENYING)
         keys = frozenset(_key(here.subject if here else None, item, stands) for item in items)
-        yield _Clause(chosen, part, words, here, elided, lead, stands, keys)
-        people.extend(named_in(words, here.subject if here else SOMEONE, reading.language))
+        yield _Clause(chosen, part, words, here, elided, relative is not None, lead, stands, keys)
+        people.extend(named_in(words, here.subject if here else SOMEONE, language))
+
+
+def _passing(reading: Reading, span: Span) -> list[tuple[Span, str]]:
+    """Where a sentence tells something in passing, and how that reads as a statement."""
+    start = reading.start(span)
+    found = asides(reading.raw(span), reading.language)
+    return [(Span(start + aside.start, start + aside.end), reading.language.mend(aside.reads)) for aside in found]
 
 
 def _units(reading: Reading, span: Span) -> list[tuple[int, ...]]:
@@ -166,11 +212,14 @@ def _units(reading: Reading, span: Span) -> list[tuple[int, ...]]:
 def _belongs(reading: Reading, before: Sequence[_Clause], clause: _Clause) -> bool:
     """Whether a clause that tells something goes with what stands before it all the same."""
     dependent = compiled(reading.language.subject["dependent"])
+    telling = next((one for one in before if one.keys), None)
+    if clause.relative:
+        return telling is None or telling.subject in (None, clause.subject)
     first, last = before[0], before[-1]
     predicate = clause.elided and _begins(reading, "predicate", clause.words)
     if (dependent.match(clause.words) and not predicate) or _governs(reading, last, clause):
         return True
-    if any(one.keys for one in before):
+    if telling is not None:
         return False
     tells_apart = clause.has_own_subject or (first.stands and predicate)
     apart = first.has_own_subject and not first.is_bare and tells_apart
