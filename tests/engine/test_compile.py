@@ -45,6 +45,14 @@ def test_chinese_parts_join_without_a_space() -> None:
     assert made.content == "我喜欢喝绿茶"
 
 
+def test_a_part_of_a_clause_is_quoted_alone_and_two_of_one_clause_do_not_overlap() -> None:
+    text = "What do my vegan niece and my deaf uncle eat?"
+    parts = [Span(text.index(words), text.index(words) + len(words)) for words in ("my vegan niece", "my deaf uncle")]
+    made = candidates([turn(text)], [Proposal("ev_1", "segment", (0,), part=part) for part in parts])
+    assert [each.content for each in made] == ["my vegan niece", "my deaf uncle"]
+    assert [quoted({"ev_1": text}, each.sources) for each in made] == ["my vegan niece", "my deaf uncle"]
+
+
 @pytest.mark.parametrize(
     "proposals",
     [
@@ -52,6 +60,7 @@ def test_chinese_parts_join_without_a_space() -> None:
         [Proposal("ev_1", "sentence", (5,))],
         [Proposal("ev_1", "sentence", ())],
         [Proposal("ev_1", "sentence", (0, 2))],
+        [Proposal("ev_1", "sentence", (1,), part=Span(0, 5))],
         [Proposal("ev_1", "sentence", (0,)), Proposal("ev_1", "segment", (0,))],
     ],
 )

@@ -46,7 +46,7 @@ def attributes_of(folded: str, language: Language) -> tuple[Attribute, ...]:
 
 def _attribute(rule: AttributeRule, folded: str, language: Language) -> Attribute | None:
     match = compiled(rule.pattern).search(folded)
-    if match is None or (rule.exclude and compiled(rule.exclude).search(_clause(folded, match, language))):
+    if match is None:
         return None
     group = next((index for index, value in enumerate(match.groups(), 1) if value), 0)
     value = match.group(group).strip()
@@ -56,17 +56,19 @@ def _attribute(rule: AttributeRule, folded: str, language: Language) -> Attribut
         return None
     position = match.start(group)
     end = match.end() if match.end() > match.end(group) else position + len(value)
+    if rule.exclude and compiled(rule.exclude).search(_clause(folded, match.start(), end, language)):
+        return None
     lead = compiled(language.subject["lead"]).match(folded, match.start())
     start = min(lead.end(), position) if lead else match.start()
     return Attribute(rule.name, value, rule.kind, rule.single, rule.group, match.start(), position, start, end)
 
 
-def _clause(folded: str, match: re.Match[str], language: Language) -> str:
-    """The clauses of ``folded`` in which ``match`` lies."""
+def _clause(folded: str, start: int, end: int, language: Language) -> str:
+    """The clauses of ``folded`` in which the words from ``start`` to ``end`` lie."""
     marks = [*_MARK.finditer(folded), *(compiled(language.joint).finditer(folded) if language.joint else ())]
-    start = max((mark.end() for mark in marks if mark.end() <= match.start() + 1), default=0)
-    end = min((mark.start() for mark in marks if mark.start() >= match.end()), default=len(folded))
-    return folded[start:end]
+    first = max((mark.end() for mark in marks if mark.end() <= start + 1), default=0)
+    last = min((mark.start() for mark in marks if mark.start() >= end), default=len(folded))
+    return folded[first:last]
 
 
 @lru_cache(maxsize=4096)

@@ -11,9 +11,9 @@ from memwell.builtin.attributes import Attribute, attributes_of
 from memwell.builtin.language import Language, choose_language, compiled, load_languages
 from memwell.builtin.model.decide import DecisionModel, Description
 from memwell.builtin.persons import attributes_told, mentions, names_told, subject_of
-from memwell.builtin.pieces import Piece, carried, pieces
+from memwell.builtin.pieces import CLAUSE_MARKS, Piece, carried, pieces
 from memwell.builtin.reading import Reading, people_of, read
-from memwell.builtin.statements import is_plain_statement, kind_of, mostly_within, says_something, speaks_of_self
+from memwell.builtin.statements import is_plain_statement, kind_of, mostly_within, reason_to_pass, says_something, speaks_of_self
 from memwell.builtin.thresholds import load_thresholds
 from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.memory import FormedBy, Kind, Polarity, Span
@@ -130,7 +130,8 @@ def _riders(reading: Reading, span: Span, describe: _Describe) -> list[Piece]:
             continue
         if not _states(reading, part):
             inside = any(piece.part.overlaps(part) for piece in presupposed if piece.part)
-            if inside or not _tells(reading, part, describe):
+            ordered = reason_to_pass(reading.words(part).rstrip(CLAUSE_MARKS), reading.language) == "order"
+            if inside or ordered or not _tells(reading, part, describe):
                 continue
         if groups and groups[-1][-1] == index - 1:
             groups[-1] = (*groups[-1], index)

@@ -19,7 +19,7 @@ _DENYING = ("ended", "negation", "untrue", "said_only", "claim")
 _OF_ALL = ("limit", "correction")
 _COLONS = ":：="
 # What may stand at the end of a clause.
-_MARKS = " ,;:，；：、"
+CLAUSE_MARKS = " ,;:，；：、"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Piece:
         lead: the words before it that are its subject, where it leaves them out.
         subject: whom it is about, where its own words and those of the sentence tell.
         part: the words of its clauses that tell it, where not all of them do.
-        reads: the statement that those words presuppose.
+        reads: the statement that its words stand for, where they are not one by themselves.
     """
 
     chosen: tuple[int, ...]
@@ -151,7 +151,10 @@ def carried(reading: Reading, number: int) -> Piece | None:
     opening = None if reading.reason(before) else _opening(reading, before, (), ())
     if opening is None or opening.words is None or opening.subject in (SOMEONE, reading.speaker(span)):
         return None
-    return Piece((number,), opening.words, opening.subject)
+    words = reading.words(span)
+    lead = reading.words(opening.words)
+    reads = f"{lead}{' ' if reading.language.spaced else ''}{words[:1].lower()}{words[1:]}"
+    return Piece((number,), opening.words, opening.subject, reads=reads)
 
 
 def _piece(statement: Sequence[_Clause]) -> Piece:
@@ -230,7 +233,7 @@ def _governs(reading: Reading, last: _Clause, clause: _Clause) -> bool:
     """Whether a clause goes on behind a verb of saying or the like, without a word between: "I told Tom | I am ill"."""
     if reading.folded[last.span.end : clause.span.start].strip():
         return False
-    return compiled(reading.language.subject["governs"]).search(last.words.rstrip(_MARKS)) is not None
+    return compiled(reading.language.subject["governs"]).search(last.words.rstrip(CLAUSE_MARKS)) is not None
 
 
 def _begins(reading: Reading, pattern: str, words: str) -> bool:

@@ -55,7 +55,7 @@ def _span(turn: Turn, proposal: Proposal) -> Span:
         raise _refusal(f"{proposal.unit} numbers {chosen} of {proposal.evidence_id} are not adjacent")
     start, end = numbered[chosen[0]].start, numbered[chosen[-1]].end
     if proposal.part is not None:
-        if not start <= proposal.part.start < proposal.part.end <= end:
+        if not (start <= proposal.part.start and proposal.part.end <= end):
             raise _refusal(f"part {proposal.part} of {proposal.evidence_id} is not within {proposal.unit} {chosen}")
         start, end = proposal.part.start, proposal.part.end
     if proposal.unit == "segment":
