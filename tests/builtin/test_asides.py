@@ -62,7 +62,9 @@ def test_what_only_looks_like_an_aside_tells_no_attribute(text: str, attribute: 
 @pytest.mark.parametrize(
     ("text", "words", "expected"),
     [
-        ("Which visa do I need as a Dane living in Chile?", "as a Dane living in Chile", ("user", "residence", "Chile")),
+        ("Which visa do I need as a Dane living in Chile?", "as a Dane living in Chile", (
+            "user", "residence", "Chile",
+        )),
         ("As a vegan, where can I eat in Turku?", "As a vegan", ("user", "diet", "vegan")),
         ("What can my wool-allergic nephew wear?", "my wool-allergic nephew", ("nephew", "allergy", "wool")),
         ("Which toys suit my 3-year-old niece?", "my 3-year-old niece", ("niece", "age", "3")),

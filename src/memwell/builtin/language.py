@@ -358,7 +358,8 @@ def _language(data: dict[str, Any]) -> Language:
             for key, entry in data["attributes"].items()
         ),
         asides=tuple(
-            AsideRule(**{**rule, "pattern": pattern(rule["pattern"])}) for rule in data.get("asides", {}).get("rules", ())
+            AsideRule(**{**rule, "pattern": pattern(rule["pattern"])})
+            for rule in data.get("asides", {}).get("rules", ())
         ),
         times=TimeWords(
             numbers=data["numbers"],

@@ -17,6 +17,9 @@ _QUOTES = re.compile(
 # Cues of statements that say something lasting of someone.
 _STATING = ("preference", "identity", "relationship", "event", "change", "ended", "correction", "intention", "limit")
 
+# Cues that decide before all others what a sentence is.
+_FIRST = MappingProxyType({"forget": "request to forget", "greeting": "greeting", "wish": None})
+
 
 def quoted_spans(text: str) -> tuple[Span, ...]:
     """Parts of ``text`` in quotation marks."""
@@ -43,12 +46,9 @@ def reason_to_pass(folded: str, language: Language) -> str | None:
     """
     if not says_something(folded):
         return "no words"
-    if language.has("forget", folded):
-        return "request to forget"
-    if language.has("greeting", folded):
-        return "greeting"
-    if language.has("wish", folded):
-        return None
+    for cue, reason in _FIRST.items():
+        if language.has(cue, folded):
+            return reason
     unreal = next((cue for cue in ("joke", "dream", "hypothetical") if language.has(cue, folded)), None)
     if unreal is not None:
         return unreal
