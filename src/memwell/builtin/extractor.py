@@ -17,7 +17,6 @@ from memwell.builtin.statements import (
     is_plain_statement,
     kind_of,
     mostly_within,
-    reason_to_pass,
     says_something,
     speaks_of_self,
 )
@@ -137,8 +136,7 @@ def _riders(reading: Reading, span: Span, describe: _Describe) -> list[Piece]:
             continue
         if not _states(reading, part):
             inside = any(piece.part.overlaps(part) for piece in presupposed if piece.part)
-            ordered = reason_to_pass(reading.words(part).rstrip(CLAUSE_MARKS), reading.language) == "order"
-            if inside or ordered or not _tells(reading, part, describe):
+            if inside or not _tells(reading, part, describe):
                 continue
         if groups and groups[-1][-1] == index - 1:
             groups[-1] = (*groups[-1], index)
@@ -151,7 +149,7 @@ def _riders(reading: Reading, span: Span, describe: _Describe) -> list[Piece]:
 
 def _states(reading: Reading, part: Span) -> bool:
     """Whether a clause of a question or an order is a statement by its wording."""
-    words, language = reading.words(part), reading.language
+    words, language = reading.words(part).rstrip(CLAUSE_MARKS), reading.language
     someone = (
         speaks_of_self(words, language)
         or bool(attributes_of(words, language))
