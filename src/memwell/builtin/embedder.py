@@ -50,6 +50,18 @@ def _shipped_map() -> Matrix:
     return _shipped("memwell.builtin.model", "related.npy").astype(np.float32)
 
 
+@cache
+def _shipped_question_map() -> Matrix:
+    """The map that ``training/asked.py`` makes of a question's vector, shape ``(dimensions, dimensions)``."""
+    return _shipped("memwell.builtin.model", "asked.npy").astype(np.float32)
+
+
+@cache
+def _shipped_question_words_map() -> Matrix:
+    """The map that it makes of a question's words, shape ``(word_bits, word_bits)``."""
+    return _shipped("memwell.builtin.model", "asked-words.npy").astype(np.float32)
+
+
 def _shipped(package: str, name: str) -> Matrix:
     with files(package).joinpath(name).open("rb") as file:
         array: Matrix = np.load(file, allow_pickle=False)
@@ -86,11 +98,20 @@ def _load_words() -> Any:
     return Words(shared_weights(), (_QUERY, _PASSAGE), stopwords())
 
 
-def _without_language(raw: Matrix) -> Matrix:
-    """Questions, centred as passages are, at right angles with the direction from English to Chinese."""
-    rows = unit(raw - _shipped_mean())
+def _without_language(rows: Matrix) -> Matrix:
+    """At right angles with the direction from English to Chinese."""
     direction = _shipped_direction()
     return unit(rows - np.outer(rows @ direction, direction))
+
+
+def _plain(raw: Matrix) -> Matrix:
+    """Questions, centred as passages are, without their language."""
+    return _without_language(unit(raw - _shipped_mean()))
+
+
+def _towards_answers(rows: Matrix) -> Matrix:
+    """Questions, mapped; answers are often in their language, and the map would learn that."""
+    return _without_language(rows @ _shipped_question_map())
 
 
 class BundledEmbedder:
@@ -104,6 +125,8 @@ class BundledEmbedder:
     What still tells texts apart most is their language: it would rank whatever was said in the language of the question
     above the answer in another. So the direction from the mean of English passages to that of Chinese ones is taken out
     of each question; passages keep it, since it makes no difference to a vector at right angles with it.
+
+    Last, trained linear maps bring a question and its words nearer to what answers it; what is stored stays as it is.
 
     Safe for threads without a lock, since the session keeps no state between calls. A child that is forked after the
     first use has none of onnxruntime's threads, and hangs when it ends in the ordinary way: spawn children.
@@ -131,7 +154,7 @@ class BundledEmbedder:
 
     def query(self, text: str) -> Matrix:
         """See ``Embedder.query``."""
-        row: Matrix = _without_language(self._raw([text], is_query=True))[0]
+        row: Matrix = _towards_answers(_plain(self._raw([text], is_query=True)))[0]
         return row
 
     def passages_with_words(self, texts: Sequence[str]) -> tuple[Matrix, Sequence[bytes]]:
@@ -147,10 +170,15 @@ class BundledEmbedder:
 
     def query_with_words(self, text: str) -> tuple[Matrix, Matrix]:
         """See ``WordEmbedder.query_with_words``."""
+        row, words = self.plain_query(text)
+        return _towards_answers(row[None])[0], unit(words @ _shipped_question_words_map())
+
+    def plain_query(self, text: str) -> tuple[Matrix, Matrix]:
+        """A question's vector and its telling words before the trained maps."""
         words = self._words.get()
         found: list[Matrix] = []
         raw = self._raw([text], is_query=True, reader=lambda _, pieces, rows: found.append(words.means(pieces, rows)))
-        return _without_language(raw)[0], unit(words.turned(np.concatenate(found)))
+        return _plain(raw)[0], unit(words.turned(np.concatenate(found)))
 
     def target_queries(self, vectors: Matrix) -> Matrix:
         """See ``Embedder.target_queries``; by a trained linear map."""

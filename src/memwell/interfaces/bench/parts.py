@@ -100,6 +100,8 @@ class HashEmbedder:
 class CachedEmbedder:
     """An embedder that keeps its vectors on disk, so that a repeated benchmark does not compute them again.
 
+    Those of questions are kept for one run alone: how a question is read may change under the same model.
+
     Args:
         embedder: makes the vectors that are missing.
         folder: holds one file per model; made where it does not exist.
@@ -112,6 +114,7 @@ class CachedEmbedder:
         if isinstance(embedder, AnswerCalibrated):
             self.answer_threshold = embedder.answer_threshold
         self._embedder = embedder
+        self._asked: dict[str, Matrix] = {}
         self._lock = threading.Lock()
         folder.mkdir(parents=True, exist_ok=True)
         name = "".join(char if char.isalnum() or char in ".-" else "_" for char in embedder.model)
@@ -135,11 +138,9 @@ class CachedEmbedder:
     def query(self, text: str) -> Matrix:
         """See ``Embedder.query``."""
         with self._lock:
-            vector = self._read("question", text)
-            if vector is None:
-                vector = self._embedder.query(text)
-                self._write("question", [text], vector[None])
-        return vector
+            if text not in self._asked:
+                self._asked[text] = self._embedder.query(text)
+            return self._asked[text]
 
     def target_queries(self, vectors: Matrix) -> Matrix:
         """See ``Embedder.target_queries``."""
@@ -174,6 +175,7 @@ class CachedWordEmbedder(CachedEmbedder):
         super().__init__(embedder, folder)
         self.word_bits = embedder.word_bits
         self._words = embedder
+        self._asked_words: dict[str, tuple[Matrix, Matrix]] = {}
 
     def passages_with_words(self, texts: Sequence[str]) -> tuple[Matrix, Sequence[bytes]]:
         """See ``WordEmbedder.passages_with_words``."""
@@ -190,12 +192,9 @@ class CachedWordEmbedder(CachedEmbedder):
     def query_with_words(self, text: str) -> tuple[Matrix, Matrix]:
         """See ``WordEmbedder.query_with_words``."""
         with self._lock:
-            vector, words = self._read("question", text), self._read("words asked", text)
-            if vector is None or words is None:
-                vector, words = self._words.query_with_words(text)
-                self._write("question", [text], vector[None])
-                self._write("words asked", [text], [words])
-        return vector, words.reshape(-1, self.word_bits)
+            if text not in self._asked_words:
+                self._asked_words[text] = self._words.query_with_words(text)
+            return self._asked_words[text]
 
 
 def cached(embedder: Embedder, folder: Path) -> CachedEmbedder:
