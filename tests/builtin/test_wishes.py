@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from memwell import Memory
 from memwell.domain.memory import Kind
 from tests.builtin.test_extractor import extract, proposed
 
@@ -122,3 +125,18 @@ def test_exaggerations_and_questions_without_a_mark_form_nothing(text: str, reas
 )
 def test_what_is_meant_still_forms(text: str) -> None:
     assert proposed(text) == [text]
+
+
+@pytest.mark.parametrize(
+    ("wish", "changed"),
+    [
+        ("Please keep your answers short.", "Please keep your answers detailed."),
+        ("以后回答简短点。", "以后回答详细一点。"),
+    ],
+)
+def test_a_wish_becomes_a_memory_through_the_whole_engine(tmp_path: Path, wish: str, changed: str) -> None:
+    with Memory(tmp_path / "m.db", user_id="u") as memory:
+        memory.add(wish)
+        assert [each.content for each in memory.list()] == [wish]
+        memory.add(changed)
+        assert changed in [each.content for each in memory.list()]

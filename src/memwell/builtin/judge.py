@@ -12,6 +12,7 @@ from memwell.builtin.model.layout import SLOTS
 from memwell.builtin.persons import same_subject
 from memwell.builtin.rules import RuleJudge
 from memwell.builtin.speakers import judged
+from memwell.builtin.statements import is_wish
 from memwell.builtin.thresholds import load_thresholds
 from memwell.domain.decision import Action, Candidate, Situation
 from memwell.domain.memory import Polarity
@@ -45,10 +46,11 @@ class _Choice:
 class BuiltinJudge:
     """Weighs each candidate against the heads beside it, by rules on wording and by ``DecisionModel``.
 
-    An action is taken where a rule is sure of it, or where the model's probability reaches the threshold that its cost
-    sets; of several, the likeliest. Other statements of the same message are left to the rules. Certain without the
-    model: the very same words again are a repeat, other figures are none; a report older than what it bears on never
-    replaces it; what is hedged or holds for a stated period retires nothing; what tells an attribute is no chatter.
+    An action is taken where a rule is sure of it, or where the model's probability reaches the threshold that its
+    cost sets; of several, the likeliest. Other statements of the same message are left to the rules. Certain
+    without the model: the very same words again are a repeat, other figures are none; a report older than what it
+    bears on never replaces it; what is hedged or holds for a stated period retires nothing; what tells an
+    attribute, or how to answer, is no chatter.
     """
 
     local = True
@@ -132,11 +134,17 @@ class BuiltinJudge:
         shares = answer.free
         if candidate.limited:
             return _verdict(Action.TEMPORAL, (), shares["TEMPORAL"])
-        if candidate.attribute is None and shares["RAW_ONLY"] >= self._thresholds["raw_only"]:
+        if shares["RAW_ONLY"] >= self._thresholds["raw_only"] and not _lasts(candidate):
             return _verdict(Action.RAW_ONLY, (), shares["RAW_ONLY"])
         if shares["TEMPORAL"] >= self._thresholds["temporal"]:
             return _verdict(Action.TEMPORAL, (), shares["TEMPORAL"])
         return _verdict(Action.SUPPLEMENT, (), shares["SUPPLEMENT"])
+
+
+def _lasts(candidate: Candidate) -> bool:
+    """Whether wording shows that it is no chatter."""
+    language = choose_language(candidate.content, load_languages())
+    return candidate.attribute is not None or is_wish(language.fold(candidate.content), language)
 
 
 def _of_two_others(candidate: Candidate, head: Head, language: Language) -> bool:

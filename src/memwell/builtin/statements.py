@@ -81,6 +81,11 @@ def is_plain_statement(folded: str, language: Language, about_someone: bool) -> 
     return about_someone or (not language.spaced and any(language.has(cue, folded) for cue in _STATING))
 
 
+def is_wish(folded: str, language: Language) -> bool:
+    """Whether a statement tells how the assistant is to answer from now on: that lasts, however little it tells."""
+    return language.has("wish", folded) or (language.has("standing", folded) and language.has("order", folded))
+
+
 def kind_of(
     folded: str, language: Language, attribute_kind: Kind | None, likely: Mapping[str, float] = MappingProxyType({})
 ) -> Kind:
@@ -95,7 +100,7 @@ def kind_of(
         return Kind.INTENTION
     if attribute_kind is not None:
         return attribute_kind
-    if language.has("standing", folded) and language.has("order", folded):
+    if is_wish(folded, language):
         return Kind.PREFERENCE
     # Procedures are learned from what was done; a statement of how one does a thing is a fact about its speaker.
     named = {name: share for name, share in likely.items() if name != Kind.PROCEDURE}
