@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from memwell import Memory
 from memwell.domain.memory import Kind, Polarity
 from tests.builtin.test_extractor import extract
 from tests.builtin.told import Told, said, told
@@ -149,3 +152,18 @@ def test_a_person_left_out_is_the_one_named_before(text: str, expected: list[Tol
 def test_a_sentence_that_leaves_its_person_out_keeps_their_words() -> None:
     assert said("我舅舅退休了。现在住在泰安。") == ["我舅舅退休了。", "我舅舅+现在住在泰安。"]
     assert said("My uncle retired. Lives in Turku now.") == ["My uncle retired.", "My uncle+Lives in Turku now."]
+
+
+@pytest.mark.parametrize(
+    ("passing", "changed"),
+    [
+        ("Does my brother, who lives in Turku, need a visa?", "My brother moved to Tampere."),
+        ("我住在成都的爸爸要打疫苗吗？", "我爸爸搬到重庆了。"),
+    ],
+)
+def test_what_was_told_in_passing_is_replaced_like_a_statement(tmp_path: Path, passing: str, changed: str) -> None:
+    with Memory(tmp_path / "m.db", user_id="u") as memory:
+        memory.add(passing)
+        assert len(memory.list()) == 1
+        memory.add(changed)
+        assert [each.content for each in memory.list()] == [changed]

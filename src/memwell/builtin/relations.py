@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
+from memwell.builtin.asides import asides
 from memwell.builtin.attributes import Attribute, attributes_of, same_value, value_words
 from memwell.builtin.language import Language, choose_language
 from memwell.builtin.persons import same_subject
@@ -99,7 +100,7 @@ class Relation:
 
 def wording(text: str, languages: tuple[Language, ...]) -> Wording:
     language = choose_language(text, languages)
-    folded = language.mend(language.fold(text))
+    folded = _as_statement(language.mend(language.fold(text)), language)
     return Wording(
         language=language,
         folded=folded,
@@ -110,6 +111,14 @@ def wording(text: str, languages: tuple[Language, ...]) -> Wording:
         qualifiers=language.found("qualifier", folded),
         attributes=attributes_of(folded, language),
     )
+
+
+def _as_statement(folded: str, language: Language) -> str:
+    """``folded``, or how it reads where all of it told something in passing: "my brother, who lives in Bath"."""
+    if attributes_of(folded, language):
+        return folded
+    passing = asides(folded, language, asked=True)
+    return next((aside.reads for aside in passing if (aside.start, aside.end) == (0, len(folded))), folded)
 
 
 def shared_attribute(earlier: Statement, later: Statement) -> tuple[Attribute, Attribute] | None:
