@@ -1,4 +1,4 @@
-"""Write the maps of questions: ``python training/asked.py``; takes some five minutes.
+"""Write the maps of questions: ``python training/asked.py``; takes some ten minutes.
 
 A question is nearer to its like than to its answer: "What does she do for a living?" to talk of earning money, not to
 "another twelve hours on the ward". Two linear maps, of a question's vector and of its telling words, bring it nearer to

@@ -13,13 +13,7 @@ from memwell.builtin.model.decide import DecisionModel, Description
 from memwell.builtin.persons import attributes_told, mentions, names_told, subject_of
 from memwell.builtin.pieces import CLAUSE_MARKS, Piece, carried, pieces
 from memwell.builtin.reading import Reading, people_of, read
-from memwell.builtin.statements import (
-    is_plain_statement,
-    kind_of,
-    mostly_within,
-    says_something,
-    speaks_of_self,
-)
+from memwell.builtin.statements import is_plain_statement, kind_of, mostly_within, says_something, speaks_of_self
 from memwell.builtin.thresholds import load_thresholds
 from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.memory import FormedBy, Kind, Polarity, Span

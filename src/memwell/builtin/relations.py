@@ -100,7 +100,10 @@ class Relation:
 
 def wording(text: str, languages: tuple[Language, ...]) -> Wording:
     language = choose_language(text, languages)
-    folded = _as_statement(language.mend(language.fold(text)), language)
+    folded = language.mend(language.fold(text))
+    attributes = attributes_of(folded, language)
+    if not attributes and (reads := _told_in_passing(folded, language)) is not None:
+        folded, attributes = reads, attributes_of(reads, language)
     return Wording(
         language=language,
         folded=folded,
@@ -109,16 +112,14 @@ def wording(text: str, languages: tuple[Language, ...]) -> Wording:
         names=frozenset(fold(name) for name in _NAME.findall(text)),
         words=frozenset(terms(text)),
         qualifiers=language.found("qualifier", folded),
-        attributes=attributes_of(folded, language),
+        attributes=attributes,
     )
 
 
-def _as_statement(folded: str, language: Language) -> str:
-    """``folded``, or how it reads where all of it told something in passing: "my brother, who lives in Bath"."""
-    if attributes_of(folded, language):
-        return folded
+def _told_in_passing(folded: str, language: Language) -> str | None:
+    """How words read that are nothing but an aside: "my brother, who lives in Bath"."""
     passing = asides(folded, language, asked=True)
-    return next((aside.reads for aside in passing if (aside.start, aside.end) == (0, len(folded))), folded)
+    return next((aside.reads for aside in passing if (aside.start, aside.end) == (0, len(folded))), None)
 
 
 def shared_attribute(earlier: Statement, later: Statement) -> tuple[Attribute, Attribute] | None:
