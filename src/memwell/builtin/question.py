@@ -13,6 +13,7 @@ from memwell.engine.ports import Question
 
 # A capitalised Latin word is a name in any language, unless it merely opens the sentence.
 _CAPITALISED = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z'’-]*[a-z]|(?<![A-Za-z])[A-Z]\b")
+_POSSESSIVE = re.compile("['’]s$")
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s+)[\"'“‘(]*$")
 
 
@@ -35,6 +36,7 @@ class BuiltinQuestionReader:
             about_past=language.has("past_question", folded),
             asks_several=language.has("several_question", folded),
             names=_names(text, language),
+            people=_people(folded, language),
             periods=tuple(period for phrase in found for period in times.asked_periods(phrase, at.year)),
         )
 
@@ -53,7 +55,8 @@ def _names(text: str, language: Language) -> tuple[str, ...]:
     for match in _CAPITALISED.finditer(text):
         word = match.group()
         opening = _SENTENCE_START.search(text[: match.start()]) is not None
-        if fold(word) in language.stopwords or (opening and language.spaced and not _marked(match)):
+        spellings = {fold(word), fold(_POSSESSIVE.sub("", word))}
+        if not language.stopwords.isdisjoint(spellings) or (opening and language.spaced and not _marked(match)):
             continue
         names[word] = None
     named = compiled(language.subject["name"]) if "name" in language.subject else None
@@ -62,6 +65,13 @@ def _names(text: str, language: Language) -> tuple[str, ...]:
     return tuple(names)
 
 
+def _people(folded: str, language: Language) -> tuple[str, ...]:
+    pattern = language.subject.get("asked")
+    matches = compiled(pattern).finditer(folded) if pattern else ()
+    found = (part for match in matches for part in match.groups() if part)
+    return tuple(dict.fromkeys(name for name in found if fold(name) not in language.stopwords))
+
+
 def _marked(match: re.Match[str]) -> bool:
     """An opening word is a name where it carries a possessive: "Anjali's phone"."""
-    return match.group().endswith(("'s", "’s"))
+    return _POSSESSIVE.search(match.group()) is not None

@@ -52,8 +52,12 @@ def with_other_names(question: Question, people: People) -> Question:
     for person in people.persons:
         names = [alias.name for alias in person.aliases]
         if any(asked.issuperset(terms(name)) and people.named(name) is person for name in names):
-            more.update((term, None) for name in names for term in query_terms(name, frozenset()))
-    return replace(question, terms=tuple(dict.fromkeys([*question.terms, *more]))) if more else question
+            more.update(dict.fromkeys(names))
+    if not more:
+        return question
+    added = (term for name in more for term in query_terms(name, frozenset()))
+    asked_about = (*question.people, *more) if question.people else ()
+    return replace(question, terms=tuple(dict.fromkeys([*question.terms, *added])), people=asked_about)
 
 
 def with_role(people: People, view: View, scope: Scope, role: str, naming: Naming) -> People:

@@ -36,9 +36,6 @@ class Ids(Protocol):
         """A fresh id ``prefix_…``, never given before; later ones sort after earlier ones."""
 
 
-# --- stores ---------------------------------------------------------------------------------------------------------
-
-
 class View(Protocol):
     """One consistent, read-only snapshot of a store."""
 
@@ -157,9 +154,6 @@ class Store(Protocol):
         """Release files and threads; safe to call twice."""
 
 
-# --- providers ------------------------------------------------------------------------------------------------------
-
-
 class Embedder(Protocol):
     """Text to vectors.
 
@@ -205,9 +199,11 @@ class AnswerCalibrated(Protocol):
     Attributes:
         answer_threshold: similarity below which a text answers no question. With embedders that do not tell, a search
             returns the nearest, however far.
+        stranger_threshold: similarity below which a text answers no question about somebody whom no text names.
     """
 
     answer_threshold: float
+    stranger_threshold: float
 
 
 @runtime_checkable
@@ -381,6 +377,7 @@ class Question:
         about_past: it asks what used to be.
         asks_several: it asks for what was told at several times ("Where has Ana been?").
         names: capitalised or otherwise marked names in it, as written.
+        people: names of those whom it asks about ("What does Ana paint?"), as written.
         periods: dates it names, as half-open UTC periods.
     """
 
@@ -390,6 +387,7 @@ class Question:
     about_past: bool = False
     asks_several: bool = False
     names: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
     periods: tuple[Validity, ...] = ()
 
 

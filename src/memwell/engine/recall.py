@@ -16,7 +16,7 @@ from memwell.domain.people import USER
 from memwell.domain.plan import Unit
 from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
-from memwell.domain.text import checked_text, terms
+from memwell.domain.text import checked_text, is_unspaced, query_terms, terms
 from memwell.engine.calls import OUTAGES, Errand, on_behalf
 from memwell.engine.items import MemoryItem, RawItem
 from memwell.engine.matching import word_matches
@@ -316,7 +316,31 @@ class _Looker:
     def _answered(self, pool: Pool) -> bool:
         if not isinstance(self.embedder, AnswerCalibrated):
             return True
+        if pool.similarity.max(initial=0.0) < self.embedder.stranger_threshold and self._strangers(pool):
+            return False
         return answered(pool, self.weights, self.embedder.answer_threshold)
+
+    def _strangers(self, pool: Pool) -> bool:
+        """Whether nobody whom the question asks about by name is ever named, though it is known who talks.
+
+        A user who never told their name may be who is meant; and names are spelt otherwise in other scripts.
+        """
+        people = self.question.people
+        if not people or not len(pool):
+            return False
+        if not pool.speakers.all() and not self.view.heads(self.scope, [(USER, "name")]):
+            return False
+        query = PoolQuery(
+            lens=replace(self.lens, include_past=False),
+            limit=1,
+            model=self.embedder.model,
+            vector=self.asked.vector,
+            terms=query_terms(" ".join(people), frozenset()),
+        )
+        evidence = self.view.pool(self.scope, Unit.EVIDENCE, query)
+        nearest = self.view.evidence(evidence.record_ids.tolist()).values()
+        spaced = not any(map(is_unspaced, people))
+        return not evidence.keyword.any() and all(is_unspaced(record.content) is not spaced for record in nearest)
 
     def _pool(self, unit: Unit, lens: Lens, positions: Sequence[int] | NDArray[np.int64]) -> Pool:
         query = PoolQuery(

@@ -113,6 +113,7 @@ class CachedEmbedder:
         self.relation_threshold = embedder.relation_threshold
         if isinstance(embedder, AnswerCalibrated):
             self.answer_threshold = embedder.answer_threshold
+            self.stranger_threshold = embedder.stranger_threshold
         self._embedder = embedder
         self._asked: dict[str, Matrix] = {}
         self._lock = threading.Lock()
