@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from memwell import Memory
@@ -251,6 +251,7 @@ def test_races_without_end_are_reported_and_lose_nothing(contested: tuple[Memory
         max_size=8,
     )
 )
+@example([("I live in Oslo.", 0), ("I no longer live in Rome.", 0), ("I live in Oslo.", 1), ("I moved to Bonn.", 0)])
 def test_random_histories_keep_the_invariants(
     tmp_path_factory: pytest.TempPathFactory, embedder: Embedder, said: list[tuple[str, int]]
 ) -> None:

@@ -49,8 +49,8 @@ class BuiltinJudge:
     An action is taken where a rule is sure of it, or where the model's probability reaches the threshold that its
     cost sets; of several, the likeliest. Other statements of the same message are left to the rules. Certain
     without the model: the very same words again are a repeat, other figures are none; a report older than what it
-    bears on never replaces it; what is hedged or holds for a stated period retires nothing; what tells an
-    attribute, or how to answer, is no chatter.
+    bears on replaces neither that nor anything else; what is hedged or holds for a stated period retires nothing;
+    what tells an attribute, or how to answer, is no chatter.
     """
 
     local = True
@@ -72,6 +72,8 @@ class BuiltinJudge:
 
     def _weighed(self, comparison: Comparison) -> Verdict:
         by_rule, situations = self._rules.weigh(comparison), comparison.situations
+        if by_rule.action is Action.HISTORICAL:
+            return by_rule
         older = [i for i, situation in enumerate(situations) if situation is Situation.OLDER_SOURCE]
         shown = _shown([i for i, situation in enumerate(situations) if situation is Situation.TARGET], comparison)
         answer = self._answer(comparison, shown)

@@ -8,12 +8,11 @@ from datetime import datetime
 from memwell.builtin import times
 from memwell.builtin.language import Language, choose_language, compiled, load_languages, stopwords
 from memwell.builtin.persons import subject_of
-from memwell.domain.text import fold, query_terms
+from memwell.domain.text import fold, query_terms, without_possessive
 from memwell.engine.ports import Question
 
 # A capitalised Latin word is a name in any language, unless it merely opens the sentence.
 _CAPITALISED = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z'’-]*[a-z]|(?<![A-Za-z])[A-Z]\b")
-_POSSESSIVE = re.compile("['’]s$")
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s+)[\"'“‘(]*$")
 
 
@@ -55,7 +54,7 @@ def _names(text: str, language: Language) -> tuple[str, ...]:
     for match in _CAPITALISED.finditer(text):
         word = match.group()
         opening = _SENTENCE_START.search(text[: match.start()]) is not None
-        spellings = {fold(word), fold(_POSSESSIVE.sub("", word))}
+        spellings = {fold(word), fold(without_possessive(word))}
         if not language.stopwords.isdisjoint(spellings) or (opening and language.spaced and not _marked(match)):
             continue
         names[word] = None
@@ -74,4 +73,4 @@ def _people(folded: str, language: Language) -> tuple[str, ...]:
 
 def _marked(match: re.Match[str]) -> bool:
     """An opening word is a name where it carries a possessive: "Anjali's phone"."""
-    return _POSSESSIVE.search(match.group()) is not None
+    return without_possessive(match.group()) != match.group()

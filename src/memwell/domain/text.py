@@ -14,6 +14,7 @@ UNSPACED = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f\u3040-\
 _TOKEN = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
 _UNSPACED_CHAR = re.compile(rf"[{UNSPACED}]")
 # Control characters other than tab and line ends.
+_POSSESSIVE = re.compile("['’]s?$")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 # Marks above Latin, Greek and Cyrillic letters are dropped; in other scripts they tell words apart.
 _LAST_FOLDED_BASE = "\u052f"
@@ -112,6 +113,11 @@ def query_terms(text: str, stopwords: frozenset[str] = frozenset()) -> list[str]
             found.append(run)
     distinct = list(dict.fromkeys(found))
     return [term for term in distinct if term not in stopwords] or distinct
+
+
+def without_possessive(name: str) -> str:
+    """``name`` without ``'s`` or a mere apostrophe at its end."""
+    return _POSSESSIVE.sub("", name)
 
 
 def normal_form(text: str) -> str:

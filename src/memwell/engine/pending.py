@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 
 from memwell.domain.evidence import Evidence, Speaker
-from memwell.domain.lens import Lens, sees_evidence, sees_memory
+from memwell.domain.lens import Lens, sees_evidence
 from memwell.domain.memory import MemoryRecord, State
 from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
 from memwell.engine.items import PendingCorrection
 from memwell.engine.ports import View
 from memwell.engine.reading import quotes_of
+from memwell.engine.seeing import seen
 from memwell.engine.waiting import Waiting, waiting_corrections
 
 PENDING = "pending"
@@ -95,7 +96,7 @@ def _touched(view: View, scope: Scope, lens: Lens, record: Evidence) -> list[Mem
     recent = view.recent(scope, record.session_id, before=record.occurred_at, limit=_LOOKED_AT)
     before = [other for other in recent if other.id < record.id][-_TURNS_BEFORE:]
     near = [other.id for other in before if record.occurred_at - other.occurred_at <= _TIME_BEFORE]
-    return _seen(view, lens, view.traces(scope).citing(near))
+    return seen(view, lens, view.traces(scope).citing(near))
 
 
 def _matters(view: View, lens: Lens, memories: Sequence[MemoryRecord]) -> bool:
@@ -105,11 +106,3 @@ def _matters(view: View, lens: Lens, memories: Sequence[MemoryRecord]) -> bool:
         memory.muted_at is None and memory.state is not State.ARCHIVED and readable(memory, evidence, lens.target)
         for memory in memories
     )
-
-
-def _seen(view: View, lens: Lens, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-    """Those of ``memories`` that ``lens`` sees."""
-    evidence = view.evidence(source.evidence_id for memory in memories for source in memory.sources)
-    return [
-        memory for memory in memories if sees_memory(lens, memory, readable=readable(memory, evidence, lens.target))
-    ]

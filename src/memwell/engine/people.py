@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Protocol
 
-from memwell.domain.lens import Lens, sees_memory
+from memwell.domain.lens import Lens
 from memwell.domain.memory import State
 from memwell.domain.people import Alias, People, Person, people_of
-from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
 from memwell.domain.text import fold, query_terms, terms
 from memwell.engine.ports import Question, View
+from memwell.engine.seeing import seen
 from memwell.engine.traces import Traces
 
 
@@ -39,10 +39,7 @@ class Naming(Protocol):
 
 def known_people(view: View, scope: Scope, lens: Lens) -> People:
     """Who is who, as far as the reader may know."""
-    told = view.aliases(scope)
-    evidence = view.evidence({source.evidence_id for memory in told for source in memory.sources}) if told else {}
-    everything = replace(lens, kinds=None)
-    return people_of(m for m in told if sees_memory(everything, m, readable=readable(m, evidence, lens.target)))
+    return people_of(seen(view, replace(lens, kinds=None), view.aliases(scope)))
 
 
 def with_other_names(question: Question, people: People) -> Question:
@@ -52,12 +49,8 @@ def with_other_names(question: Question, people: People) -> Question:
     for person in people.persons:
         names = [alias.name for alias in person.aliases]
         if any(asked.issuperset(terms(name)) and people.named(name) is person for name in names):
-            more.update(dict.fromkeys(names))
-    if not more:
-        return question
-    added = (term for name in more for term in query_terms(name, frozenset()))
-    asked_about = (*question.people, *more) if question.people else ()
-    return replace(question, terms=tuple(dict.fromkeys([*question.terms, *added])), people=asked_about)
+            more.update((term, None) for name in names for term in query_terms(name, frozenset()))
+    return replace(question, terms=tuple(dict.fromkeys([*question.terms, *more]))) if more else question
 
 
 def with_role(people: People, view: View, scope: Scope, role: str, naming: Naming) -> People:

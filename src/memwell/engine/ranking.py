@@ -10,13 +10,12 @@ memory stands for itself.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memwell.domain.text import fold, is_unspaced, terms
+from memwell.domain.text import fold, is_unspaced, terms, without_possessive
 from memwell.domain.validity import Validity
 from memwell.engine.ports import Question
 from memwell.engine.queries import Pool
@@ -24,15 +23,13 @@ from memwell.engine.weights import Weights
 
 Scores = NDArray[np.float64]
 
-_POSSESSIVE = re.compile("['’]s?$")
-
 
 def narrowness(question: Question, weights: Weights) -> float:
     """From 0 for a broad question to 1 for a narrow one, by the number of its telling terms, names apart.
 
     A question for several things has its answers in many places however much it tells.
     """
-    names = {part for name in question.names for part in terms(_bare(name))}
+    names = {part for name in question.names for part in terms(without_possessive(name))}
     telling = [term for term in question.terms if term not in names]
     # Unspaced scripts give a term for each pair of characters: about two a word.
     count = sum(0.5 if is_unspaced(term) else 1.0 for term in telling)
@@ -134,11 +131,7 @@ def _own_scores(pool: Pool, weights: Weights) -> Scores:
 
 def _said_by(pool: Pool, names: Sequence[str]) -> Scores:
     """1 where one of ``names`` is the speaker's or a part of it."""
-    wanted = {fold(_bare(name)) for name in names}
+    wanted = {fold(without_possessive(name)) for name in names}
     speakers: list[str] = pool.speakers.tolist()
     named = {speaker: not wanted.isdisjoint({fold(speaker), *fold(speaker).split()}) for speaker in set(speakers)}
     return np.array([named[speaker] for speaker in speakers], np.float64)
-
-
-def _bare(name: str) -> str:
-    return _POSSESSIVE.sub("", name)

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memwell.domain.evidence import Evidence, Target
-from memwell.domain.lens import Lens, sees_memory
+from memwell.domain.lens import Lens
 from memwell.domain.memory import Kind, Layer, MemoryRecord, Span, State
 from memwell.domain.people import USER
 from memwell.domain.plan import Unit
-from memwell.domain.rights import readable
 from memwell.domain.scope import Scope
 from memwell.domain.text import checked_text, is_unspaced, query_terms, terms
 from memwell.engine.calls import OUTAGES, Errand, on_behalf
@@ -48,6 +47,7 @@ from memwell.engine.ranking import (
 )
 from memwell.engine.reading import known_then, quotes_of
 from memwell.engine.results import SearchResult
+from memwell.engine.seeing import seen
 from memwell.engine.vectors import checked, windows
 from memwell.engine.weights import Weights
 from memwell.errors import BudgetError, EmbeddingError, InputError
@@ -198,10 +198,11 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Turns:
-    """Evidence in the running, and the score of each."""
+    """Evidence in the running, the score of each, and whether the question is about people whom nothing names."""
 
     pool: Pool
     scores: Scores
+    of_strangers: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,7 @@ class _Looker:
     def turns(self) -> _Turns:
         """Evidence in the running."""
         pool = self._pool(Unit.EVIDENCE, replace(self.lens, include_past=False), ())
-        return _Turns(pool, turn_scores(pool, self.question, self.weights))
+        return _Turns(pool, turn_scores(pool, self.question, self.weights), self._of_strangers(pool))
 
     def _matched(self, turns: _Turns) -> Scores:
         """Score of each turn, its words compared with the question's one by one for the best of ``turns``.
@@ -244,7 +245,7 @@ class _Looker:
         if not limit:
             return ()
         pool = self._pool(Unit.MEMORY, replace(self.lens, kinds=kinds), turns.pool.positions)
-        if not self._answered(pool):
+        if not self._answered(pool, turns):
             return ()
         about_owner = self.question.about_owner
         scores = memory_scores(pool, turns.pool, turns.scores, self.weights, about_owner=about_owner)
@@ -296,7 +297,7 @@ class _Looker:
         return raised
 
     def raw(self, limit: int, turns: _Turns) -> tuple[RawItem, ...]:
-        if not limit or not self._answered(turns.pool):
+        if not limit or not self._answered(turns.pool, turns):
             return ()
         scores = self._matched(turns)
         best = ranked(turns.pool, scores)[:limit]
@@ -313,34 +314,39 @@ class _Looker:
         wanted = set(self.question.terms)
         return max(windows(record.content), key=lambda w: len(wanted & set(terms(record.content[w.start : w.end]))))
 
-    def _answered(self, pool: Pool) -> bool:
+    def _answered(self, pool: Pool, turns: _Turns) -> bool:
         if not isinstance(self.embedder, AnswerCalibrated):
             return True
-        if pool.similarity.max(initial=0.0) < self.embedder.stranger_threshold and self._strangers(pool):
+        if turns.of_strangers and pool.similarity.max(initial=0.0) < self.embedder.stranger_threshold:
             return False
         return answered(pool, self.weights, self.embedder.answer_threshold)
 
-    def _strangers(self, pool: Pool) -> bool:
+    def _of_strangers(self, pool: Pool) -> bool:
         """Whether nobody whom the question asks about by name is ever named, though it is known who talks.
 
         A user who never told their name may be who is meant; and names are spelt otherwise in other scripts.
+
+        Args:
+            pool: the evidence in the running.
         """
         people = self.question.people
-        if not people or not len(pool):
+        if not people or not len(pool) or self.asked.vector is None:
             return False
-        if not pool.speakers.all() and not self.view.heads(self.scope, [(USER, "name")]):
+        open_lens = replace(self.lens, kinds=None)
+        if not pool.speakers.all() and not seen(self.view, open_lens, self.view.heads(self.scope, [(USER, "name")])):
             return False
-        query = PoolQuery(
+        named = PoolQuery(
             lens=replace(self.lens, include_past=False),
             limit=1,
             model=self.embedder.model,
-            vector=self.asked.vector,
-            terms=query_terms(" ".join(people), frozenset()),
+            vector=None,
+            terms=query_terms(" ".join(people)),
         )
-        evidence = self.view.pool(self.scope, Unit.EVIDENCE, query)
-        nearest = self.view.evidence(evidence.record_ids.tolist()).values()
-        spaced = not any(map(is_unspaced, people))
-        return not evidence.keyword.any() and all(is_unspaced(record.content) is not spaced for record in nearest)
+        if len(self.view.pool(self.scope, Unit.EVIDENCE, named)):
+            return False
+        nearest: str = pool.record_ids[pool.similarity.argmax()]
+        unspaced = any(map(is_unspaced, people))
+        return is_unspaced(self.view.evidence([nearest])[nearest].content) is unspaced
 
     def _pool(self, unit: Unit, lens: Lens, positions: Sequence[int] | NDArray[np.int64]) -> Pool:
         query = PoolQuery(
@@ -362,11 +368,5 @@ class _Looker:
         ids = {i for m in memories for i in (*m.links.supersedes, *m.links.superseded_by, *m.links.conflicts_with)}
         if not ids:
             return {}
-        records = self.view.memories(ids)
-        evidence = self.view.evidence({s.evidence_id for m in records.values() for s in m.sources})
         open_lens = replace(self.lens, as_of=None, include_past=True, kinds=None)
-        return {
-            memory_id: memory
-            for memory_id, memory in records.items()
-            if sees_memory(open_lens, memory, readable=readable(memory, evidence, self.lens.target))
-        }
+        return {memory.id: memory for memory in seen(self.view, open_lens, self.view.memories(ids).values())}
