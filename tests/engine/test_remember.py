@@ -252,6 +252,7 @@ def test_races_without_end_are_reported_and_lose_nothing(contested: tuple[Memory
     )
 )
 @example([("I live in Oslo.", 0), ("I no longer live in Rome.", 0), ("I live in Oslo.", 1), ("I moved to Bonn.", 0)])
+@example([("I moved to Bonn.", 0), ("I no longer live in Rome.", 8), ("I live in Rome.", 9)])
 def test_random_histories_keep_the_invariants(
     tmp_path_factory: pytest.TempPathFactory, embedder: Embedder, said: list[tuple[str, int]]
 ) -> None:
