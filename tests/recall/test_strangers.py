@@ -27,7 +27,8 @@ def said(speaker: str, text: str) -> dict[str, str]:
 
 def found(memory: Memory, question: str, user: str = "u") -> list[str]:
     result = memory.search(question, user_id=user, raw_limit=5)
-    return [item.content for item in (*result.memories, *result.profile, *result.raw)]
+    items = [item.content for item in (*result.memories, *result.profile)]
+    return items + [evidence.content for evidence in result.raw]
 
 
 def test_among_people_who_are_known_by_name(memory: Memory) -> None:
