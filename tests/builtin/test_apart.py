@@ -118,6 +118,17 @@ def test_a_role_may_have_a_name_and_a_name_a_role() -> None:
     assert not same_subject("同事", "同事 小雨", chinese)
 
 
+def test_words_for_one_role_are_one_person_and_names_still_tell_apart() -> None:
+    english, chinese = PACKS["en"], PACKS["zh"]
+    assert same_subject("mum", "mother", english)
+    assert same_subject("granny Ada", "grandma", english)
+    assert not same_subject("granny Ada", "grandma Ivy", english)
+    assert not same_subject("mother", "father", english)
+    assert same_subject("老婆", "媳妇儿", chinese)
+    assert same_subject("闺女 小满", "女儿", chinese)
+    assert not same_subject("闺女 小满", "女儿 小雪", chinese)
+
+
 @pytest.mark.parametrize(
     ("earlier", "later"),
     [

@@ -190,9 +190,67 @@ def test_hedged_words_keep_low_confidence(text: str) -> None:
     assert proposal.confidence <= 0.5
 
 
-@pytest.mark.parametrize("text", ["I no longer eat cheese.", "我不再吃奶酪了。"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I no longer eat cheese.",
+        "No sugar in my tea.",
+        "I own no car.",
+        "I live without a car.",
+        "I'm not a plumber.",
+        "我不再吃奶酪了。",
+        "我不是水管工。",
+        "我没养过鸟。",
+        "我从不熬夜。",
+        "我吃得不多。",
+        "今后别给我发邮件。",
+        "这种茶我别喝太多。",
+    ],
+)
 def test_denials_are_negative(text: str) -> None:
     assert extract(text).proposals[0].polarity is Polarity.NEGATIVE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No, I live in Riga.",
+        "My aunt, no doubt, lives in Cork.",
+        "I not only sing, I paint.",
+        "I can't live without coffee.",
+        "I can't help collecting stamps.",
+        "I live at No. 5 Elm Road.",
+        "我特别喜欢芹菜。",
+        "我特别讨厌芹菜。",
+        "我住在别墅里。",
+        "我住在无锡。",
+        "我喝无糖可乐。",
+        "我养了罗非鱼。",
+        "我每天不得不早起。",
+        "我早上不能不喝咖啡。",
+        "我离不开咖啡。",
+        "我在巷口开店不到三年。",
+        "不，我住在长春。",
+        "没有，我住在长春。",
+        "我表弟未婚。",
+    ],
+)
+def test_words_that_only_hold_a_denying_one_are_positive(text: str) -> None:
+    assert extract(text).proposals[0].polarity is Polarity.POSITIVE
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("下雨的话，我一般坐公交。", True),
+        ("如果下雨，我通常坐公交。", True),
+        ("夜班的话，我都骑电动车。", True),
+        ("有钱的话，我都给你。", False),
+        ("如果下雨，我就打伞去。", False),
+    ],
+)
+def test_what_one_usually_does_in_a_case_is_kept(text: str, kept: bool) -> None:
+    assert bool(extract(text).proposals) is kept
 
 
 @pytest.mark.parametrize(

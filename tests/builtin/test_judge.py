@@ -69,8 +69,41 @@ def test_a_rule_retires_only_what_the_model_holds_for_possible(share: float, ret
 
 
 def test_an_unlikely_replacement_leaves_both() -> None:
-    verdict = judge_one(Scripted({CAT: {"OVERRIDE": 0.4}}, {"SUPPLEMENT": 0.6}), "My cat is called Tofu.", CAT)
+    kayak = "I keep the kayak in the shed."
+    verdict = judge_one(Scripted({kayak: {"OVERRIDE": 0.4}}, {"SUPPLEMENT": 0.6}), "The canoe lies in the barn.", kayak)
     assert (verdict.action, verdict.targets) == (Action.SUPPLEMENT, ())
+
+
+@pytest.mark.parametrize(
+    ("plan", "known", "message"),
+    [
+        ("I plan to swap the tram for a bicycle.", "I ride the tram to the mill.", "I ride a bicycle to the mill."),
+        ("我打算把电车换成自行车。", "我坐电车去磨坊。", "我骑自行车去磨坊。"),
+    ],
+)
+def test_a_plan_carried_out_takes_with_it_what_it_was_to_replace(plan: str, known: str, message: str) -> None:
+    class Beside(Scripted):
+        def decide(self, sentence: str, message: str, memories: Sequence[Known]) -> Answer:
+            planned = any(memory.text == plan for memory in memories)
+            self.table = {plan: {"OVERRIDE": 0.95}} if planned else {known: {"OVERRIDE": 0.9}}
+            return super().decide(sentence, message, memories)
+
+    verdict = judge_one(Beside({}), message, known, plan)
+    assert (verdict.action, verdict.targets) == (Action.OVERRIDE, (1, 0))
+
+
+def test_a_plan_carried_out_leaves_other_plans() -> None:
+    plan, other = "I plan to learn the oboe.", "I plan to paint the fence."
+    verdict = judge_one(
+        Scripted({plan: {"OVERRIDE": 0.95}, other: {"OVERRIDE": 0.9}}), "I learnt the oboe.", plan, other
+    )
+    assert (verdict.action, verdict.targets) == (Action.OVERRIDE, (0,))
+
+
+def test_what_was_told_in_passing_is_weighed_as_a_statement() -> None:
+    model = Scripted({})
+    judge_one(model, "My niece eats fish now.", "my vegan niece")
+    assert model.shown == [["my niece is vegan"]]
 
 
 @pytest.mark.parametrize("message", ["Maybe my cat is called Tofu.", "My cat is called Tofu until Friday."])
@@ -90,6 +123,7 @@ def test_the_very_same_words_are_a_repeat_without_the_model() -> None:
     [
         ("My booking is QX7RPA.", "My booking is QX7RPB.", False),
         ("我的工号是7316。", "我的工号是7361。", False),
+        ("The parade is on 4/11.", "The parade is on 11/11.", False),
         ("My booking is QX7RPA.", "The booking? QX7RPA, as ever.", True),
     ],
 )

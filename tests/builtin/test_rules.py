@@ -70,6 +70,8 @@ def decide(earlier: str, message: str, similarity: float, *, number: int = -1, o
         # Another number or name is another statement, however similar.
         ("The rehearsal room holds 12 people.", "The rehearsal room holds 40 people.", 0.95, Action.SUPPLEMENT),
         ("I play chess with Otto.", "I play chess with Ludwig.", 0.90, Action.SUPPLEMENT),
+        ("合唱团排练在11月4日。", "合唱团排练在11月11日。", 0.97, Action.SUPPLEMENT),
+        ("The choir meets at 5, on 11/5.", "The choir meets at 5, on 11/11.", 0.97, Action.SUPPLEMENT),
         # One value at a time.
         ("I live in Bergen.", "I moved to Tampere.", 0.35, Action.OVERRIDE),
         ("我住在青岛。", "我搬到成都了。", 0.45, Action.OVERRIDE),
@@ -83,6 +85,11 @@ def decide(earlier: str, message: str, similarity: float, *, number: int = -1, o
         # Corrections.
         ("The boiler is from 1998.", "I misread the plate, the boiler is from 1989.", 0.60, Action.CORRECT),
         ("锅炉是1998年的。", "我看错了，锅炉是1989年的。", 0.60, Action.CORRECT),
+        ("I repair clocks.", "Actually, I repair watches.", 0.60, Action.CORRECT),
+        ("I repair clocks.", "Actually, I repair watches as well.", 0.60, Action.SUPPLEMENT),
+        ("我修钟。", "其实我修的是表。", 0.60, Action.CORRECT),
+        ("我修钟。", "其实我也会修表。", 0.60, Action.SUPPLEMENT),
+        ("锅炉是1998年的。", "别弄混，水泵是2004年的。", 0.60, Action.SUPPLEMENT),
         # Ends.
         ("I sing in a choir.", "I no longer sing in the choir.", 0.50, Action.NEGATE),
         ("我在合唱团唱歌。", "合唱团我退了。", 0.55, Action.NEGATE),

@@ -228,3 +228,18 @@ def test_bad_arguments_are_named(memory: Memory, bad: dict[str, object]) -> None
     with pytest.raises(InputError) as caught:
         memory.search("Where?", **bad)  # type: ignore[arg-type]
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("own", "claim", "question"),
+    [
+        ("I was born in Ghent.", "My cousin claims I was born in Bruges.", "What does my cousin claim, Bruges?"),
+        ("我在银川出生。", "我表姐说我在西宁出生。", "表姐说我在西宁出生吗？"),
+    ],
+)
+def test_a_claim_stands_behind_what_it_contradicts(memory: Memory, own: str, claim: str, question: str) -> None:
+    memory.add(own, at=JAN)
+    memory.add(claim, at=JAN + 9 * DAY)
+    found = memory.search(question).memories
+    assert [item.content for item in found] == [own, claim]
+    assert found[0].score < found[1].score

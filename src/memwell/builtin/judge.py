@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memwell.builtin.attributes import same_value
+from memwell.builtin.asides import asides
+from memwell.builtin.bounds import bound, of_two_others, repeat_bound, same_slot
 from memwell.builtin.language import Language, choose_language, load_languages
 from memwell.builtin.model.decide import Answer, DecisionModel, Known
 from memwell.builtin.model.layout import SLOTS
-from memwell.builtin.persons import same_subject
-from memwell.builtin.rules import RuleJudge
+from memwell.builtin.rules import RuleJudge, corrects
 from memwell.builtin.speakers import judged
 from memwell.builtin.statements import is_wish
 from memwell.builtin.thresholds import load_thresholds
 from memwell.domain.decision import Action, Candidate, Situation
-from memwell.domain.memory import Polarity
-from memwell.domain.people import ALIAS, SOMEONE, USER
+from memwell.domain.memory import Kind
 from memwell.domain.text import terms
 from memwell.engine.ports import Comparison, Head, Verdict
 from memwell.engine.route import repeated
@@ -83,8 +83,17 @@ class BuiltinJudge:
         if self._stands(by_rule, answer, shown) and (best is None or by_rule.confidence >= best.probability):
             return by_rule
         if best is not None:
-            return _verdict(best.action, (best.index,), best.probability)
+            return _verdict(best.action, (best.index, *self._planned(comparison, best, shown)), best.probability)
         return self._free(comparison.candidate, answer)
+
+    def _planned(self, comparison: Comparison, best: _Choice, shown: Sequence[int]) -> tuple[int, ...]:
+        """Where ``best`` carries out a plan, what that was to replace: shown beside the plan, it seems to stand."""
+        if best.action is not Action.OVERRIDE or comparison.heads[best.index].kind is not Kind.INTENTION:
+            return ()
+        rest = [i for i in shown if comparison.heads[i].kind is not Kind.INTENTION]
+        further = self._related(comparison, self._answer(comparison, rest), rest)
+        replaced = [choice for choice in further if choice.action is Action.OVERRIDE]
+        return tuple(choice.index for choice in replaced[:1])
 
     def _stands(self, by_rule: Verdict, answer: Answer, shown: Sequence[int]) -> bool:
         """Whether a rule found something that the model does not hold for next to impossible."""
@@ -96,28 +105,27 @@ class BuiltinJudge:
     def _answer(self, comparison: Comparison, shown: Sequence[int]) -> Answer:
         candidate = comparison.candidate
         heads = [comparison.heads[i] for i in shown]
-        memories = [Known(head.content, (candidate.said_at - head.said_at).days, head.likeness) for head in heads]
+        memories = [
+            Known(_stated(head.content), (candidate.said_at - head.said_at).days, head.likeness) for head in heads
+        ]
         return self._model.decide(candidate.content, comparison.message, memories)
 
     def _related(self, comparison: Comparison, answer: Answer, indexes: Sequence[int]) -> list[_Choice]:
         """The relations to heads that are likely enough."""
         candidate, choices = comparison.candidate, []
         language = choose_language(candidate.content, load_languages())
+        said_wrong = corrects(comparison.message)
         for index, shares in zip(indexes, answer.relations, strict=True):
             retiring = {action: share for name, share in shares.items() if (action := Action(name)).retires}
-            total = sum(retiring.values())
+            action, total = max(retiring, key=lambda action: retiring[action]), sum(retiring.values())
             head = comparison.heads[index]
-            of_two = _of_two_others(candidate, head, language)
-            limit = self._thresholds["retire_other" if of_two else "retire"]
-            spared = candidate.hedged or candidate.limited or _untouched(candidate, head, language)
-            if total >= limit and not spared:
-                choices.append(_Choice(max(retiring, key=lambda action: retiring[action]), index, total))
-            choices += [
-                _Choice(Action(name), index, shares[name])
-                for name in ("SKIP", "CONFLICT")
-                if shares[name] >= self._thresholds[name.lower()]
-                and not (name == "SKIP" and (of_two or _new_figures(candidate.content, head.content)))
-            ]
+            if total >= bound(action, candidate, head, language, self._thresholds, corrects=said_wrong):
+                choices.append(_Choice(action, index, total))
+            repeats = shares["SKIP"] >= repeat_bound(candidate, head, language, self._thresholds)
+            if repeats and not _no_repeat(candidate, head, language):
+                choices.append(_Choice(Action.SKIP, index, shares["SKIP"]))
+            if shares["CONFLICT"] >= self._thresholds["conflict"]:
+                choices.append(_Choice(Action.CONFLICT, index, shares["CONFLICT"]))
         return choices
 
     def _reported(self, comparison: Comparison, index: int) -> _Choice | None:
@@ -126,7 +134,9 @@ class BuiltinJudge:
         days = (head.said_at - candidate.said_at).days
         (shares,) = self._model.decide(head.content, head.content, [Known(candidate.content, days)]).relations
         replaced = sum(share for name, share in shares.items() if Action(name).retires)
-        if replaced >= self._thresholds["historical"]:
+        language = choose_language(candidate.content, load_languages())
+        of_slot = same_slot(candidate.content, head.content, language) and not of_two_others(candidate, head, language)
+        if replaced >= self._thresholds["retire_slot" if of_slot else "historical"]:
             return _Choice(Action.HISTORICAL, index, replaced)
         if shares["SKIP"] >= self._thresholds["skip"] and not _new_figures(candidate.content, head.content):
             return _Choice(Action.SKIP, index, shares["SKIP"])
@@ -143,32 +153,28 @@ class BuiltinJudge:
         return _verdict(Action.SUPPLEMENT, (), shares["SUPPLEMENT"])
 
 
+def _stated(content: str) -> str:
+    """A memory as a statement, which the model was trained on, where it was told in passing ("my vegan niece")."""
+    language = choose_language(content, load_languages())
+    folded = language.fold(content)
+    whole = (aside.reads for aside in asides(folded, language) if (aside.start, aside.end) == (0, len(folded)))
+    return next(whole, content)
+
+
 def _lasts(candidate: Candidate) -> bool:
     """Whether wording shows that it is no chatter."""
     language = choose_language(candidate.content, load_languages())
     return candidate.attribute is not None or is_wish(language.fold(candidate.content), language)
 
 
-def _of_two_others(candidate: Candidate, head: Head, language: Language) -> bool:
-    """Whether they are about two people, neither of whom is the user."""
-    if {USER, SOMEONE} & {candidate.subject, head.subject}:
-        return False
-    return not same_subject(candidate.subject, head.subject, language)
-
-
-def _untouched(candidate: Candidate, head: Head, language: Language) -> bool:
-    """Whether wording shows that ``head`` stands: it tells names, or the candidate denies another value."""
-    denies = candidate.polarity is Polarity.NEGATIVE
-    if head.attribute == ALIAS:
-        return candidate.attribute != ALIAS and not denies
-    if not denies or candidate.value is None or head.value is None or candidate.attribute != head.attribute:
-        return False
-    return not same_value(head.value, candidate.value, language.stopwords)
+def _no_repeat(candidate: Candidate, head: Head, language: Language) -> bool:
+    """Whether it is of someone else or has other figures, so that it repeats nothing, however likely that seems."""
+    return of_two_others(candidate, head, language) or _new_figures(candidate.content, head.content)
 
 
 def _new_figures(said: str, known: str) -> bool:
     """Whether ``said`` has a number or a code that ``known`` lacks: however alike, it is then no repeat."""
-    figures, others = ({term for term in terms(text) if any(char.isdigit() for char in term)} for text in (said, known))
+    figures, others = (Counter(term for term in terms(text) if any(map(str.isdigit, term))) for text in (said, known))
     return not figures <= others
 
 

@@ -47,6 +47,7 @@ CUES: Final = frozenset(
         "change",
         "switch",
         "additive",
+        "beside",
         "limit",
         "not_limit",
         "intention",
@@ -70,6 +71,7 @@ CUES: Final = frozenset(
         "waking",
         "reality",
         "present",
+        "slot",
         "solid",
         "pronoun",
         "mention",
@@ -174,6 +176,7 @@ class Language:
         endings: what a word may carry at its end without meaning something else, first match counts.
         cues: pattern by cue name, see ``CUES``; a cue that the file leaves out never matches.
         subject: patterns that find whom a sentence is about.
+        synonyms: roles of people that mean the same, each with the word that stands for all.
         sorts: by sort of person or thing, the pronouns that mean one of it, and how its names tell it.
         joint: what separates two statements of one sentence where no punctuation does, or ``""``.
         value_end: where a value that a pattern captured is over.
@@ -194,6 +197,7 @@ class Language:
     endings: tuple[str, ...]
     cues: Mapping[str, str]
     subject: Mapping[str, str]
+    synonyms: Mapping[str, str]
     sorts: Mapping[str, Sort]
     joint: str
     value_end: str
@@ -340,6 +344,7 @@ def _language(data: dict[str, Any]) -> Language:
         endings=tuple(data["endings"]),
         cues={cue: pattern(*alternatives) for cue, alternatives in data["cues"].items()},
         subject={key: pattern(*_several(value)) for key, value in data["subject"].items()},
+        synonyms={fold(word): fold(words[0]) for words in data.get("synonyms", {}).get("roles", ()) for word in words},
         sorts={
             key: Sort(pattern(_any_of(entry["pronouns"])), pattern(entry["person"]), entry.get("thing", False))
             for key, entry in data["sorts"].items()

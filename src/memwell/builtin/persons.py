@@ -229,9 +229,9 @@ def _before(first: re.Match[str], other: re.Match[str]) -> bool:
 def same_subject(one: str, other: str, language: Language) -> bool:
     """True where two subjects may be one, as ``language`` tells roles from names.
 
-    Names must be equal where both have one, or one a part of the other ("Ann", "Ann Smith"), and roles equal. A role
-    alone is the same person as that role with a name, unless it is one that many have, such as a friend. A mere pronoun
-    may be anyone but the user.
+    Names must be equal where both have one, or one a part of the other ("Ann", "Ann Smith"), and roles equal or words
+    for the same ("mum", "mother"). A role alone is the same person as that role with a name, unless it is one that many
+    have, such as a friend. A mere pronoun may be anyone but the user.
     """
     if USER in (one, other):
         return one == other
@@ -257,7 +257,8 @@ def _role_and_name(subject: str, language: Language) -> tuple[str, str]:
     folded = language.fold(subject)
     role = compiled(language.subject["role"]).match(folded)
     end = role.end() if role else 0
-    return fold(folded[:end]), fold(folded[end:].strip())
+    *before, last = fold(folded[:end]).rsplit(" ", 1)
+    return " ".join([*before, language.synonyms.get(last, last)]), fold(folded[end:].strip())
 
 
 def _common(role: str, language: Language) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -44,7 +45,7 @@ class Wording:
     language: Language
     folded: str
     normal: str
-    numbers: frozenset[str]
+    numbers: tuple[str, ...]
     names: frozenset[str]
     words: frozenset[str]
     qualifiers: frozenset[str]
@@ -108,7 +109,7 @@ def wording(text: str, languages: tuple[Language, ...]) -> Wording:
         language=language,
         folded=folded,
         normal=normal_form(text),
-        numbers=frozenset(_NUMBER.findall(text)),
+        numbers=tuple(_NUMBER.findall(text)),
         names=frozenset(fold(name) for name in _NAME.findall(text)),
         words=frozenset(terms(text)),
         qualifiers=language.found("qualifier", folded),
@@ -174,7 +175,11 @@ def relate(earlier: Statement, later: Statement, similarity: float, corrects: bo
 def _repeats(earlier: Statement, later: Statement, similarity: float, constants: Constants) -> bool:
     """The later statement says nothing that the earlier one does not say; however similar, one new word is enough."""
     old, new = earlier.wording, later.wording
-    if earlier.polarity is not later.polarity or new.numbers - old.numbers or not new.names <= old.words:
+    if (
+        earlier.polarity is not later.polarity
+        or Counter(new.numbers) - Counter(old.numbers)
+        or not new.names <= old.words
+    ):
         return False
     if any(new.has(cue) for cue in ("correction", "weak_correction", "additive", "ended")):
         return False

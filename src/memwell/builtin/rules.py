@@ -106,8 +106,10 @@ def corrects(text: str) -> bool:
 
 
 def _says_wrong(words: Wording) -> bool:
-    """Beside a word for a change, "actually" corrects nothing."""
-    return words.has("correction") or (words.has("weak_correction") and not words.has("change"))
+    """Beside a word for a change or an addition, "actually" corrects nothing."""
+    return words.has("correction") or (
+        words.has("weak_correction") and not words.has("change") and not words.has("beside")
+    )
 
 
 def _rank(relation: Relation) -> int:

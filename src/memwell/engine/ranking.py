@@ -11,10 +11,12 @@ memory stands for itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memwell.domain.memory import MemoryRecord
 from memwell.domain.text import fold, is_unspaced, terms, without_possessive
 from memwell.domain.validity import Validity
 from memwell.engine.ports import Question
@@ -117,6 +119,21 @@ def one_of_each_turn_first(pool: Pool, order: Sequence[int]) -> list[int]:
         (later if positions[i] in seen else first).append(i)
         seen.add(positions[i])
     return first + later
+
+
+def contested_first(order: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    """``order`` with each memory behind those that it was found to contradict: until settled, the earlier holds."""
+    wanted = {memory.id: memory for memory in order}
+    placed: dict[str, MemoryRecord] = {}
+    for memory in order:
+        rivals = (wanted[i] for i in memory.links.conflicts_with if i in wanted)
+        placed |= {rival.id: rival for rival in rivals if _first_told(rival) < _first_told(memory)}
+        placed[memory.id] = memory
+    return list(placed.values())
+
+
+def _first_told(memory: MemoryRecord) -> tuple[datetime, datetime]:
+    return memory.recorded_at, memory.memory_at
 
 
 def shown_score(score: float) -> float:

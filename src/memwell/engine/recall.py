@@ -37,6 +37,7 @@ from memwell.engine.queries import Pool, PoolQuery
 from memwell.engine.ranking import (
     Scores,
     answered,
+    contested_first,
     memory_scores,
     narrowness,
     one_of_each_turn_first,
@@ -252,15 +253,15 @@ class _Looker:
         if about_owner:
             scores = self._with_own(pool, scores, limit)
         order = one_of_each_turn_first(pool, ranked(pool, scores))[:limit]
-        ids: list[str] = pool.record_ids[order].tolist()
-        records = self.view.memories(ids)
-        known = [known_then(self.view, records[key], self.lens.known_at) for key in ids]
+        places: dict[str, int] = dict(zip(pool.record_ids[order].tolist(), order, strict=True))
+        records = self.view.memories(list(places))
+        known = contested_first([known_then(self.view, records[key], self.lens.known_at) for key in places])
         quotes = quotes_of(self.view, known)
         related = self._related(known)
         return tuple(
             MemoryItem(
                 memory=memory,
-                score=shown_score(float(scores[i])),
+                score=shown_score(float(scores[places[memory.id]])),
                 quotes=quotes[memory.id],
                 previous=tuple(
                     other
@@ -273,7 +274,7 @@ class _Looker:
                     if (other := related.get(j)) is not None and other.state is State.CURRENT
                 ),
             )
-            for i, memory in zip(order, known, strict=True)
+            for memory in known
         )
 
     def _with_own(self, pool: Pool, scores: Scores, limit: int) -> Scores:

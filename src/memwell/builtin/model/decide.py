@@ -102,7 +102,7 @@ class DecisionModel:
         folder: holds the files of another model than the one shipped.
     """
 
-    name = "decision-3"
+    name = "decision-4"
 
     def __init__(self, folder: Traversable | None = None) -> None:
         self._folder = folder or files("memwell.builtin.model")

@@ -192,7 +192,7 @@ def _deferred(real: Embedder, count: int) -> Table:
 
 def _spread(seconds: Sequence[float]) -> list[float]:
     """Median and 95th percentile, in milliseconds."""
-    found: list[float] = (1000 * np.percentile(seconds, [50, 95])).round(2).tolist()
+    found: list[float] = (1000 * np.percentile(seconds, [50, 95])).round(3).tolist()
     return found
 
 
