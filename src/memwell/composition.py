@@ -11,8 +11,9 @@ from memwell.builtin import naming
 from memwell.builtin.embedder import bundled_embedder
 from memwell.builtin.extractor import BuiltinExtractor
 from memwell.builtin.judge import BuiltinJudge
-from memwell.builtin.language import Language, abbreviations, compiled, joints, load_languages
+from memwell.builtin.language import Language, compiled
 from memwell.builtin.model.decide import DecisionModel, bundled_model
+from memwell.builtin.packs import abbreviations, joints, load_languages
 from memwell.builtin.question import BuiltinQuestionReader
 from memwell.builtin.ranking import load_weights
 from memwell.builtin.rules import RuleJudge, corrects

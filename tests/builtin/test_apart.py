@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memwell.builtin.language import load_languages
+from memwell.builtin.packs import load_languages
 from memwell.builtin.persons import same_subject
 from memwell.builtin.rules import RuleJudge
 from memwell.domain.decision import Action, Situation

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memwell.builtin.bounds import bound, of_two_others, repeat_bound, same_slot
-from memwell.builtin.language import choose_language, load_languages
+from memwell.builtin.packs import choose_language, load_languages
 from memwell.builtin.thresholds import load_thresholds
 from memwell.domain.decision import Action
 from tests.builtin.test_rules import BEFORE, candidates, head

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memwell.builtin.extractor import BuiltinExtractor
-from memwell.builtin.language import abbreviations, joints
+from memwell.builtin.packs import abbreviations, joints
 from memwell.domain.evidence import Evidence, Speaker
 from memwell.domain.memory import FormedBy, Kind, Polarity, Span
 from memwell.domain.scope import Scope

@@ -74,32 +74,6 @@ def test_an_unlikely_replacement_leaves_both() -> None:
     assert (verdict.action, verdict.targets) == (Action.SUPPLEMENT, ())
 
 
-@pytest.mark.parametrize(
-    ("plan", "known", "message"),
-    [
-        ("I plan to swap the tram for a bicycle.", "I ride the tram to the mill.", "I ride a bicycle to the mill."),
-        ("我打算把电车换成自行车。", "我坐电车去磨坊。", "我骑自行车去磨坊。"),
-    ],
-)
-def test_a_plan_carried_out_takes_with_it_what_it_was_to_replace(plan: str, known: str, message: str) -> None:
-    class Beside(Scripted):
-        def decide(self, sentence: str, message: str, memories: Sequence[Known]) -> Answer:
-            planned = any(memory.text == plan for memory in memories)
-            self.table = {plan: {"OVERRIDE": 0.95}} if planned else {known: {"OVERRIDE": 0.9}}
-            return super().decide(sentence, message, memories)
-
-    verdict = judge_one(Beside({}), message, known, plan)
-    assert (verdict.action, verdict.targets) == (Action.OVERRIDE, (1, 0))
-
-
-def test_a_plan_carried_out_leaves_other_plans() -> None:
-    plan, other = "I plan to learn the oboe.", "I plan to paint the fence."
-    verdict = judge_one(
-        Scripted({plan: {"OVERRIDE": 0.95}, other: {"OVERRIDE": 0.9}}), "I learnt the oboe.", plan, other
-    )
-    assert (verdict.action, verdict.targets) == (Action.OVERRIDE, (0,))
-
-
 def test_what_was_told_in_passing_is_weighed_as_a_statement() -> None:
     model = Scripted({})
     judge_one(model, "My niece eats fish now.", "my vegan niece")

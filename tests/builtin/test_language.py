@@ -6,7 +6,8 @@ from importlib.resources import files
 
 import pytest
 
-from memwell.builtin.language import choose_language, compiled, load_languages, read_language
+from memwell.builtin.language import compiled
+from memwell.builtin.packs import choose_language, load_languages, read_language
 from memwell.errors import ConfigurationError
 
 PACKS = {language.code: language for language in load_languages()}

@@ -76,6 +76,14 @@ def decide(earlier: str, message: str, similarity: float, *, number: int = -1, o
         ("I live in Bergen.", "I moved to Tampere.", 0.35, Action.OVERRIDE),
         ("我住在青岛。", "我搬到成都了。", 0.45, Action.OVERRIDE),
         ("I work as a florist.", "I work as a welder now.", 0.40, Action.OVERRIDE),
+        ("I'm single.", "I got engaged on Saturday.", 0.30, Action.OVERRIDE),
+        ("My favourite tea is oolong.", "My favourite tea is rooibos.", 0.60, Action.OVERRIDE),
+        ("My favourite tea is oolong.", "My favourite coffee is mocha.", 0.60, Action.SUPPLEMENT),
+        ("My desk is by the window.", "My desk is near the lift.", 0.60, Action.OVERRIDE),
+        ("My desk is by the window.", "My old desk was by the door.", 0.60, Action.SUPPLEMENT),
+        ("我最喜欢的颜色是蓝色。", "我最喜欢的颜色是绿色。", 0.70, Action.OVERRIDE),
+        ("我的储物柜是12号。", "我的储物柜是31号。", 0.70, Action.OVERRIDE),
+        ("我的储物柜是12号。", "我爸的储物柜是31号。", 0.70, Action.SUPPLEMENT),
         ("我上三年级。", "我上四年级了。", 0.60, Action.OVERRIDE),
         # Several values at a time, or one more of what usually is one.
         ("I hate olives.", "I hate capers.", 0.60, Action.SUPPLEMENT),
@@ -102,6 +110,7 @@ def decide(earlier: str, message: str, similarity: float, *, number: int = -1, o
         # A plan that is carried out.
         ("I'm planning to take the sailing test.", "I finally passed the sailing test!", 0.60, Action.OVERRIDE),
         ("我打算学帆船。", "帆船证终于拿到了！", 0.60, Action.OVERRIDE),
+        ("我打算五月去爬华山。", "去华山的车票订好了。", 0.60, Action.SUPPLEMENT),
         # A switch without any known attribute.
         (
             "We keep the recipes in a blue binder.",

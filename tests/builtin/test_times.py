@@ -122,6 +122,8 @@ def test_limited_periods_are_whole_half_open_days(text: str, first: date, end: d
         "我每周五去游泳。",
         "我的例会改到周四了。",
         "我们的婚礼推到六月了。",
+        "交稿推迟到下周五了。",
+        "比赛提前到周六了。",
         "我周五前往北京。",
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 
 from memwell import AsyncMemory, Memory, MemwellError
 from memwell.builtin.extractor import BuiltinExtractor
-from memwell.builtin.language import load_languages
+from memwell.builtin.packs import load_languages
 from memwell.domain.evidence import Evidence
 from memwell.engine.ports import Embedder, Extraction, Extractor, Turn
 

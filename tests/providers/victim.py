@@ -11,7 +11,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 
-from memwell.builtin.language import load_languages
+from memwell.builtin.packs import load_languages
 from memwell.builtin.rules import RuleJudge
 from memwell.composition import open_engine
 from memwell.environment import load_settings

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from memwell.builtin.language import AttributeRule, Language, compiled
 from memwell.domain.memory import Kind
-from memwell.domain.text import terms
+from memwell.domain.text import fold, terms
 
 # What ends a clause: the words beyond it do not change what a wording means.
 _MARK = re.compile(r"[,;，；。！？]\s*|[.!?](?=\s)")
@@ -48,7 +48,8 @@ def _attribute(rule: AttributeRule, folded: str, language: Language) -> Attribut
     match = compiled(rule.pattern).search(folded)
     if match is None:
         return None
-    group = next((index for index, value in enumerate(match.groups(), 1) if value), 0)
+    thing = match.re.groupindex.get("thing")
+    group = next((index for index, value in enumerate(match.groups(), 1) if value and index != thing), 0)
     value = match.group(group).strip()
     over = compiled(language.value_end).search(value, 1)
     value = value[: over.start()].strip() if over else value
@@ -60,7 +61,8 @@ def _attribute(rule: AttributeRule, folded: str, language: Language) -> Attribut
         return None
     lead = compiled(language.subject["lead"]).match(folded, match.start())
     start = min(lead.end(), position) if lead else match.start()
-    return Attribute(rule.name, value, rule.kind, rule.single, rule.group, match.start(), position, start, end)
+    name = f"{rule.name} {fold(match.group(thing))}" if thing else rule.name
+    return Attribute(name, value, rule.kind, rule.single, rule.group, match.start(), position, start, end)
 
 
 def _clause(folded: str, start: int, end: int, language: Language) -> str:

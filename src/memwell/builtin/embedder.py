@@ -91,9 +91,9 @@ def _load_encoder() -> Any:
 
 
 def _load_words() -> Any:
-    from memwell.builtin.language import stopwords
     from memwell.builtin.model.weights import shared_weights
     from memwell.builtin.model.words import Words
+    from memwell.builtin.packs import stopwords
 
     return Words(shared_weights(), (_QUERY, _PASSAGE), stopwords())
 

@@ -8,8 +8,9 @@ from functools import partial
 from memwell.builtin import times
 from memwell.builtin.asides import asides
 from memwell.builtin.attributes import Attribute, attributes_of
-from memwell.builtin.language import Language, choose_language, compiled, load_languages
+from memwell.builtin.language import Language, compiled
 from memwell.builtin.model.decide import DecisionModel, Description
+from memwell.builtin.packs import choose_language, load_languages
 from memwell.builtin.persons import attributes_told, mentions, names_told, subject_of
 from memwell.builtin.pieces import CLAUSE_MARKS, Piece, carried, pieces
 from memwell.builtin.reading import Reading, people_of, read

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from memwell.builtin.asides import asides
 from memwell.builtin.bounds import bound, of_two_others, repeat_bound, same_slot
-from memwell.builtin.language import Language, choose_language, load_languages
+from memwell.builtin.language import Language
 from memwell.builtin.model.decide import Answer, DecisionModel, Known
 from memwell.builtin.model.layout import SLOTS
+from memwell.builtin.packs import choose_language, load_languages
 from memwell.builtin.rules import RuleJudge, corrects
 from memwell.builtin.speakers import judged
 from memwell.builtin.statements import is_wish
 from memwell.builtin.thresholds import load_thresholds
 from memwell.domain.decision import Action, Candidate, Situation
-from memwell.domain.memory import Kind
 from memwell.domain.text import terms
 from memwell.engine.ports import Comparison, Head, Verdict
 from memwell.engine.route import repeated
@@ -83,17 +83,8 @@ class BuiltinJudge:
         if self._stands(by_rule, answer, shown) and (best is None or by_rule.confidence >= best.probability):
             return by_rule
         if best is not None:
-            return _verdict(best.action, (best.index, *self._planned(comparison, best, shown)), best.probability)
+            return _verdict(best.action, (best.index,), best.probability)
         return self._free(comparison.candidate, answer)
-
-    def _planned(self, comparison: Comparison, best: _Choice, shown: Sequence[int]) -> tuple[int, ...]:
-        """Where ``best`` carries out a plan, what that was to replace: shown beside the plan, it seems to stand."""
-        if best.action is not Action.OVERRIDE or comparison.heads[best.index].kind is not Kind.INTENTION:
-            return ()
-        rest = [i for i in shown if comparison.heads[i].kind is not Kind.INTENTION]
-        further = self._related(comparison, self._answer(comparison, rest), rest)
-        replaced = [choice for choice in further if choice.action is Action.OVERRIDE]
-        return tuple(choice.index for choice in replaced[:1])
 
     def _stands(self, by_rule: Verdict, answer: Answer, shown: Sequence[int]) -> bool:
         """Whether a rule found something that the model does not hold for next to impossible."""

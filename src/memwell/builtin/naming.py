@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from memwell.builtin.language import Language, compiled, load_languages
+from memwell.builtin.language import Language, compiled
+from memwell.builtin.packs import load_languages
 from memwell.domain.clauses import places
 from memwell.domain.memory import Span
 from memwell.domain.text import fold

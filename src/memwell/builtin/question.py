@@ -6,7 +6,8 @@ import re
 from datetime import datetime
 
 from memwell.builtin import times
-from memwell.builtin.language import Language, choose_language, compiled, load_languages, stopwords
+from memwell.builtin.language import Language, compiled
+from memwell.builtin.packs import choose_language, load_languages, stopwords
 from memwell.builtin.persons import subject_of
 from memwell.domain.text import fold, query_terms, without_possessive
 from memwell.engine.ports import Question

@@ -9,7 +9,8 @@ from datetime import date
 
 from memwell.builtin import times
 from memwell.builtin.frames import Voice, material_start, unreal_sentences, voices
-from memwell.builtin.language import Language, choose_language
+from memwell.builtin.language import Language
+from memwell.builtin.packs import choose_language
 from memwell.builtin.persons import mentions, person_meant, subject_of
 from memwell.builtin.statements import mostly_within, quoted_spans, reason_to_pass
 from memwell.domain.evidence import Evidence

@@ -12,7 +12,8 @@ from importlib.resources import files
 
 from memwell.builtin.asides import asides
 from memwell.builtin.attributes import Attribute, attributes_of, same_value, value_words
-from memwell.builtin.language import Language, choose_language
+from memwell.builtin.language import Language
+from memwell.builtin.packs import choose_language
 from memwell.builtin.persons import same_subject
 from memwell.domain.decision import Action
 from memwell.domain.memory import Kind, Polarity

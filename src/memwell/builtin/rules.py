@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from memwell.builtin.language import Language, load_languages
+from memwell.builtin.language import Language
+from memwell.builtin.packs import load_languages
 from memwell.builtin.relations import Constants, Relation, Statement, Wording, load_constants, relate, wording
 from memwell.builtin.speakers import judged
 from memwell.domain.decision import ALLOWED, Action, Candidate, Situation

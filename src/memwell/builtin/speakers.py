@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from memwell.builtin.language import Language, choose_language, load_languages
+from memwell.builtin.language import Language
+from memwell.builtin.packs import choose_language, load_languages
 from memwell.builtin.persons import has_role
 from memwell.domain.decision import Candidate
 from memwell.domain.indexed import SPEAKER

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from memwell.builtin.embedder import bundled_embedder
-from memwell.builtin.language import stopwords
+from memwell.builtin.packs import stopwords
 from memwell.builtin.ranking import load_weights
 from memwell.engine.items import MemoryItem
 from memwell.engine.ports import Embedder, Extractor, Judge
