@@ -61,6 +61,14 @@ def test_ways_of_ending_the_same_memory_count_together() -> None:
     assert (verdict.action, verdict.targets, verdict.confidence) == (Action.NEGATE, (0,), 0.85)
 
 
+@pytest.mark.parametrize(
+    ("message", "known"), [("I really can't stand olives.", "I hate olives."), ("我特别受不了芹菜。", "我讨厌芹菜。")]
+)
+def test_what_would_replace_the_same_value_is_a_repeat(message: str, known: str) -> None:
+    verdict = judge_one(Scripted({known: {"SKIP": 0.4, "OVERRIDE": 0.3, "CORRECT": 0.2}}), message, known)
+    assert (verdict.action, verdict.targets, verdict.confidence) == (Action.SKIP, (0,), 0.9)
+
+
 @pytest.mark.parametrize(("share", "retires"), [(0.0, False), (0.3, True)])
 def test_a_rule_retires_only_what_the_model_holds_for_possible(share: float, retires: bool) -> None:
     home = "I live in Leeds."
@@ -98,6 +106,9 @@ def test_the_very_same_words_are_a_repeat_without_the_model() -> None:
         ("My booking is QX7RPA.", "My booking is QX7RPB.", False),
         ("我的工号是7316。", "我的工号是7361。", False),
         ("The parade is on 4/11.", "The parade is on 11/11.", False),
+        ("My parrot is seven years old.", "My parrot is 7.", True),
+        ("My parrot is seven years old.", "My parrot is 8.", False),
+        ("我的鹦鹉七岁了。", "我的鹦鹉7岁。", True),
         ("My booking is QX7RPA.", "The booking? QX7RPA, as ever.", True),
     ],
 )

@@ -43,12 +43,13 @@ def bound(
     return thresholds["retire_other" if of_two else "retire"]
 
 
-def repeat_bound(candidate: Candidate, head: Head, language: Language, thresholds: Mapping[str, float]) -> float:
-    """The probability from which ``candidate`` repeats ``head``: less where wording shows that both tell one value."""
-    told = candidate.attribute is not None and candidate.attribute == head.attribute
-    if not told or candidate.polarity is not head.polarity or candidate.value is None or head.value is None:
-        return thresholds["skip"]
-    return thresholds["skip_value" if same_value(head.value, candidate.value, language.stopwords) else "skip"]
+def same_told(candidate: Candidate, head: Head, language: Language) -> bool:
+    """Whether both tell one value of one attribute, or deny it: what seems to replace is then a repeat."""
+    if candidate.attribute is None or candidate.attribute != head.attribute or candidate.polarity is not head.polarity:
+        return False
+    if candidate.value is None or head.value is None or of_two_others(candidate, head, language):
+        return False
+    return same_value(head.value, candidate.value, language.stopwords)
 
 
 def of_two_others(candidate: Candidate, head: Head, language: Language) -> bool:

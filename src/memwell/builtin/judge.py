@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memwell.builtin.asides import asides
-from memwell.builtin.bounds import bound, of_two_others, repeat_bound, same_slot
+from memwell.builtin.bounds import bound, of_two_others, same_slot, same_told
 from memwell.builtin.language import Language
 from memwell.builtin.model.decide import Answer, DecisionModel, Known
 from memwell.builtin.model.layout import SLOTS
@@ -109,12 +109,13 @@ class BuiltinJudge:
         for index, shares in zip(indexes, answer.relations, strict=True):
             retiring = {action: share for name, share in shares.items() if (action := Action(name)).retires}
             action, total = max(retiring, key=lambda action: retiring[action]), sum(retiring.values())
-            head = comparison.heads[index]
-            if total >= bound(action, candidate, head, language, self._thresholds, corrects=said_wrong):
+            head, again, enough = comparison.heads[index], shares["SKIP"], self._thresholds["skip"]
+            if same_told(candidate, head, language):
+                again, enough = again + total, self._thresholds["skip_value"]
+            elif total >= bound(action, candidate, head, language, self._thresholds, corrects=said_wrong):
                 choices.append(_Choice(action, index, total))
-            repeats = shares["SKIP"] >= repeat_bound(candidate, head, language, self._thresholds)
-            if repeats and not _no_repeat(candidate, head, language):
-                choices.append(_Choice(Action.SKIP, index, shares["SKIP"]))
+            if again >= enough and not _no_repeat(candidate, head, language):
+                choices.append(_Choice(Action.SKIP, index, again))
             if shares["CONFLICT"] >= self._thresholds["conflict"]:
                 choices.append(_Choice(Action.CONFLICT, index, shares["CONFLICT"]))
         return choices
@@ -129,7 +130,7 @@ class BuiltinJudge:
         of_slot = same_slot(candidate.content, head.content, language) and not of_two_others(candidate, head, language)
         if replaced >= self._thresholds["retire_slot" if of_slot else "historical"]:
             return _Choice(Action.HISTORICAL, index, replaced)
-        if shares["SKIP"] >= self._thresholds["skip"] and not _new_figures(candidate.content, head.content):
+        if shares["SKIP"] >= self._thresholds["skip"] and not _new_figures(candidate.content, head.content, language):
             return _Choice(Action.SKIP, index, shares["SKIP"])
         return None
 
@@ -160,13 +161,18 @@ def _lasts(candidate: Candidate) -> bool:
 
 def _no_repeat(candidate: Candidate, head: Head, language: Language) -> bool:
     """Whether it is of someone else or has other figures, so that it repeats nothing, however likely that seems."""
-    return of_two_others(candidate, head, language) or _new_figures(candidate.content, head.content)
+    return of_two_others(candidate, head, language) or _new_figures(candidate.content, head.content, language)
 
 
-def _new_figures(said: str, known: str) -> bool:
+def _new_figures(said: str, known: str, language: Language) -> bool:
     """Whether ``said`` has a number or a code that ``known`` lacks: however alike, it is then no repeat."""
-    figures, others = (Counter(term for term in terms(text) if any(map(str.isdigit, term))) for text in (said, known))
-    return not figures <= others
+    words = terms(known)
+    others = Counter(str(number) for word, number in language.times.numbers.items() if word in words)
+    return not _figures(said) <= _figures(known) + others
+
+
+def _figures(text: str) -> Counter[str]:
+    return Counter(term for term in terms(text) if any(map(str.isdigit, term)))
 
 
 def _shown(indexes: Sequence[int], comparison: Comparison) -> list[int]:
