@@ -66,13 +66,13 @@ def run(*, requests: int = 400, starts: int = 5, progress: Progress = no_progres
     about = environment()
     began = time.perf_counter()
     with TemporaryDirectory(prefix="memwell-bench-") as folder:
-        loads = _loads(Path(folder), requests, progress)
-        cold = _cold(Path(folder), starts)
+        loads = tuple(_loads(Path(folder), requests, progress))
+        cold = tuple(_cold(Path(folder), starts))
     return Report(
         benchmark="serve",
         tables=(
-            Table("Calls", ("way", "call", "clients", "calls/s", "p50 ms", "p95 ms", "CPU ms a call"), tuple(loads)),
-            Table("Cold start, medians", ("server", "greeting s", "first answer s", "CPU s until then"), tuple(cold)),
+            Table("Calls", ("way", "call", "clients", "calls/s", "p50 ms", "p95 ms", "CPU ms a call"), loads),
+            Table("Cold start, medians", ("server", "greeting s", "first answer s", "CPU s until then"), cold),
         ),
         environment=about,
         seconds=time.perf_counter() - began,
