@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,6 +63,26 @@ def test_what_comes_beside_never_retires(known: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("known", "said", "never"),
+    [
+        ("I row for the harbour club.", "I used to row for the lake club.", True),
+        ("I row for the harbour club.", "I used to row for the lake club, now I row for the mill club.", False),
+        ("我在码头划船。", "我以前在湖上划船。", True),
+        ("我在码头划船。", "我以前在湖上划船，现在改在河里划。", False),
+    ],
+)
+def test_what_was_before_takes_no_place(known: str, said: str, never: bool) -> None:
+    language = choose_language(said, load_languages())
+    first = candidates(said)[0]
+    found = bound(Action.OVERRIDE, replace(first, content=said), head(known, 0.5), language, THRESHOLDS, corrects=False)
+    assert (found > NEVER) is never
+
+
+def test_what_is_over_may_still_be_said_to_have_been() -> None:
+    assert bound_of("I used to row for the harbour club.", "I row for the harbour club.", Action.NEGATE) == PLAIN
+
+
+@pytest.mark.parametrize(
     ("known", "said"),
     [("I play the oboe.", "I also no longer play the oboe."), ("我养了一缸孔雀鱼。", "孔雀鱼我也不养了。")],
 )
@@ -105,6 +127,9 @@ def test_a_correction_without_a_word_for_it_must_be_surer(known: str, said: str,
         ("I live in Bergen.", "I no longer live in Bergen.", False),
         ("My aunt lives in Bergen.", "My uncle lives in Bergen.", False),
         ("I keep the kayak in the shed.", "The kayak is kept in the shed.", False),
+        ("I work as a welder.", "I work as a master welder.", False),
+        ("我是护士。", "我是护士长。", False),
+        ("我每月房租两千。", "我每月房租两千三。", False),
         ("我讨厌芹菜。", "我特别受不了芹菜。", True),
         ("我讨厌芹菜。", "我特别讨厌香菜。", False),
         ("我住在青岛。", "我家在青岛。", True),

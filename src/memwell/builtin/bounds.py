@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memwell.builtin.attributes import same_value
+from memwell.builtin.attributes import same_value, value_words
 from memwell.builtin.language import Language
 from memwell.builtin.persons import same_subject
 from memwell.domain.decision import Action, Candidate
@@ -33,6 +33,8 @@ def bound(
     """
     if candidate.hedged or candidate.limited or _untouched(candidate, head, language):
         return _NEVER
+    if action is Action.OVERRIDE and _tells_of_before(candidate, language):
+        return _NEVER
     of_two = of_two_others(candidate, head, language)
     if not of_two and same_slot(candidate.content, head.content, language):
         return thresholds["retire_slot"]
@@ -49,7 +51,7 @@ def same_told(candidate: Candidate, head: Head, language: Language) -> bool:
         return False
     if candidate.value is None or head.value is None or of_two_others(candidate, head, language):
         return False
-    return same_value(head.value, candidate.value, language.stopwords)
+    return value_words(head.value, language.stopwords) == value_words(candidate.value, language.stopwords)
 
 
 def of_two_others(candidate: Candidate, head: Head, language: Language) -> bool:
@@ -79,6 +81,12 @@ def _untouched(candidate: Candidate, head: Head, language: Language) -> bool:
     if not denies or candidate.value is None or head.value is None or candidate.attribute != head.attribute:
         return False
     return not same_value(head.value, candidate.value, language.stopwords)
+
+
+def _tells_of_before(candidate: Candidate, language: Language) -> bool:
+    """Whether it says what was, and not what took its place: "I used to live in Leeds" tells no new home."""
+    folded = language.fold(candidate.content)
+    return language.has("past", folded) and not language.has("change", folded) and not language.has("switch", folded)
 
 
 def _of_many_values(candidate: Candidate, head: Head, language: Language) -> bool:

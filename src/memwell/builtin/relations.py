@@ -242,7 +242,8 @@ def _retires(
     if adds or past:
         return None
     averse = earlier.wording.has("aversion") or later.wording.has("aversion")
-    denies = earlier.polarity is Polarity.POSITIVE and later.polarity is Polarity.NEGATIVE and not averse
+    denied = later.polarity is Polarity.NEGATIVE and later.kind is not Kind.EVENT
+    denies = earlier.polarity is Polarity.POSITIVE and denied and not averse
     if denies and words and len(common) >= limits["opposite_words"] * len(words):
         return Relation(Action.NEGATE, sure["opposite"], "ends: denied")
     switches = later.wording.has("switch") and near and similarity >= limits["switch"]
