@@ -7,6 +7,8 @@ from importlib.resources import as_file
 from importlib.resources.abc import Traversable
 from typing import Any
 
+from memwell.engine.machine import cores
+
 _MOST_THREADS = 4
 # Level of onnxruntime's log from which it writes to standard error.
 _ERRORS = 3
@@ -24,7 +26,7 @@ def session_options() -> Any:
     """``onnxruntime.SessionOptions`` for a guest on someone's machine: few threads, quiet, nothing kept."""
     options = runtime().SessionOptions()
     options.log_severity_level = _ERRORS
-    options.intra_op_num_threads = min(_MOST_THREADS, _cores())
+    options.intra_op_num_threads = min(_MOST_THREADS, cores())
     # Threads that spin while they wait fight over the cores as soon as anything else runs.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     # Kept memory makes nothing faster here, and long texts would leave hundreds of megabytes of it behind.
@@ -36,9 +38,3 @@ def open_session(graph: Traversable, options: Any) -> Any:
     """An ``onnxruntime.InferenceSession`` on a graph file."""
     with as_file(graph) as path:
         return runtime().InferenceSession(path, options, providers=["CPUExecutionProvider"])
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from memwell.domain.plan import Unit
+from memwell.engine.machine import cores
 from memwell.engine.ports import Matrix
 from memwell.storage.sqlite.columns import Columns, Numbers
 from memwell.storage.sqlite.grown import BLOCK, Grown
@@ -19,6 +21,9 @@ _CHUNK = 512  # rows read at a time: what they hold stays in the processor's cac
 # OpenBLAS shares products of more values than this among threads; one that must wait for a busy core costs more time
 # than sharing saves.
 _BATCH_VALUES = 8192
+# What no cache holds is read faster by several cores; less is read before their threads have begun.
+_SHARE_VALUES = 4_000_000
+_MOST_SHARES = 4
 
 _MEMORIES = "SELECT v.record, v.data FROM memories r JOIN memory_vectors v ON v.record = r.no "
 _EVIDENCE = "SELECT v.record, v.data FROM evidence r JOIN evidence_vectors v ON v.record = r.no "
@@ -115,5 +120,18 @@ def _products(blocks: Matrix, vector: Matrix) -> Matrix:
     batch = BLOCK
     while batch > 1 and batch * width > _BATCH_VALUES:
         batch //= 2
-    products: Matrix = np.matmul(blocks.reshape(-1, batch, width), vector).ravel()
-    return products
+    batches = blocks.reshape(-1, batch, width)
+    products: Matrix = np.empty(batches.shape[:2], np.float32)
+    shares = max(1, min(_MOST_SHARES, cores(), blocks.size // _SHARE_VALUES))
+    bounds = [len(batches) * share // shares for share in range(shares + 1)]
+
+    def multiply(first: int, last: int) -> None:
+        np.matmul(batches[first:last], vector, out=products[first:last])
+
+    if shares == 1:
+        multiply(0, len(batches))
+    else:
+        # Threads for this once: kept ones would be missing after a fork.
+        with ThreadPoolExecutor(shares) as threads:
+            list(threads.map(multiply, bounds, bounds[1:]))
+    return products.ravel()
