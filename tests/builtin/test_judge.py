@@ -167,6 +167,18 @@ def model() -> DecisionModel:
         ("我对花生过敏。", "我在学吉他。", False),
         ("I am allergic to latex.", "I am allergic to penicillin too.", False),
         ("I live in Leeds.", "My sister moved to York last month.", False),
+        ("My favourite tea is oolong.", "My favourite tea is rooibos.", True),
+        ("My favourite tea is oolong.", "My favourite coffee is mocha.", False),
+        ("Our rehearsal room is in the basement.", "Our rehearsal room is on the roof.", True),
+        ("My desk at work is by the window.", "My desk at home is in the attic.", False),
+        ("I live in Leeds.", "I used to live in Hull.", False),
+        ("I like sushi.", "I like ramen.", False),
+        ("I smoke ten cigarettes a day.", "My brother quit smoking.", False),
+        ("我的储物柜是12号。", "我的储物柜是31号。", True),
+        ("我最喜欢的颜色是蓝色。", "我最喜欢的颜色是绿色。", True),
+        ("我的房东是老吴。", "我房东养了一条狗。", False),
+        ("我在医院当护士。", "我升职了，现在是医院的护士长。", True),
+        ("我坐公交上班。", "今天我打车上班的。", False),
     ],
 )
 def test_plain_cases_with_the_real_model(model: DecisionModel, earlier: str, message: str, retires: bool) -> None:
