@@ -142,6 +142,22 @@ def test_one_value_of_one_attribute_is_told_again(known: str, said: str, same: b
 
 
 @pytest.mark.parametrize(
+    ("known", "said", "uncued"),
+    [
+        ("My landlord is Mr. Voss.", "My landlord was ill last week.", True),
+        ("My landlord is Mr. Voss.", "Mr. Voss is no longer my landlord.", False),
+        ("I keep the kayak in the shed.", "The shed burnt last week.", False),
+        ("我的房东是老吴。", "我的房东上周生病。", True),
+        ("我的房东是老吴。", "老吴不再是我的房东。", False),
+    ],
+)
+def test_an_attribute_ends_sooner_where_a_word_says_so(known: str, said: str, uncued: bool) -> None:
+    found = bound_of(said, known, Action.NEGATE)
+    assert (found == THRESHOLDS["negate_uncued"]) is uncued
+    assert uncued or found <= THRESHOLDS["retire"]
+
+
+@pytest.mark.parametrize(
     ("one", "other", "two"),
     [
         ("My mum paints fences.", "My mother paints boats.", False),

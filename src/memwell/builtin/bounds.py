@@ -40,6 +40,8 @@ def bound(
         return thresholds["retire_slot"]
     if action is Action.CORRECT and not corrects:
         return _NEVER if of_two else thresholds["correct_uncued"]
+    if action is Action.NEGATE and _ends_unsaid(candidate, head, language):
+        return thresholds["negate_uncued"]
     if _of_many_values(candidate, head, language):
         return thresholds["retire_many"]
     return thresholds["retire_other" if of_two else "retire"]
@@ -81,6 +83,14 @@ def _untouched(candidate: Candidate, head: Head, language: Language) -> bool:
     if not denies or candidate.value is None or head.value is None or candidate.attribute != head.attribute:
         return False
     return not same_value(head.value, candidate.value, language.stopwords)
+
+
+def _ends_unsaid(candidate: Candidate, head: Head, language: Language) -> bool:
+    """Whether no word says that the attribute of ``head`` ended: "my landlord was ill" tells of him, not of another."""
+    if head.attribute is None or candidate.attribute == head.attribute:
+        return False
+    folded = language.fold(candidate.content)
+    return not any(language.has(cue, folded) for cue in _CHANGES)
 
 
 def _tells_of_before(candidate: Candidate, language: Language) -> bool:
