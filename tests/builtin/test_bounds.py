@@ -35,6 +35,7 @@ def bound_of(said: str, known: str, action: Action = Action.OVERRIDE, *, correct
 )
 def test_what_one_thing_is_gives_way_to_what_it_is_now(known: str, said: str) -> None:
     assert bound_of(said, known) == THRESHOLDS["retire_slot"] < PLAIN
+    assert bound_of(said, known, Action.NEGATE) > THRESHOLDS["retire_slot"]
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,8 @@ def test_a_likely_replacement_is_made_and_says_how_likely() -> None:
 
 
 def test_ways_of_ending_the_same_memory_count_together() -> None:
-    verdict = judge_one(Scripted({CAT: {"NEGATE": 0.45, "OVERRIDE": 0.4}}), "My cat is called Tofu.", CAT)
+    kayak = "I keep the kayak in the shed."
+    verdict = judge_one(Scripted({kayak: {"NEGATE": 0.45, "OVERRIDE": 0.4}}), "The kayak went to the dump.", kayak)
     assert (verdict.action, verdict.targets, verdict.confidence) == (Action.NEGATE, (0,), 0.85)
 
 

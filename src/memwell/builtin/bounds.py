@@ -36,7 +36,8 @@ def bound(
     if action is Action.OVERRIDE and _tells_of_before(candidate, language):
         return _NEVER
     of_two = of_two_others(candidate, head, language)
-    if not of_two and same_slot(candidate.content, head.content, language):
+    tells_another = action is not Action.NEGATE and not of_two
+    if tells_another and same_slot(candidate.content, head.content, language):
         return thresholds["retire_slot"]
     if action is Action.CORRECT and not corrects:
         return _NEVER if of_two else thresholds["correct_uncued"]
