@@ -52,7 +52,7 @@ def same_told(candidate: Candidate, head: Head, language: Language) -> bool:
     """Whether both tell one value of one attribute, or deny it: what seems to replace is then a repeat."""
     if candidate.attribute is None or candidate.attribute != head.attribute or candidate.polarity is not head.polarity:
         return False
-    if candidate.value is None or head.value is None or of_two_others(candidate, head, language):
+    if candidate.value is None or head.value is None or not same_subject(candidate.subject, head.subject, language):
         return False
     return value_words(head.value, language.stopwords) == value_words(candidate.value, language.stopwords)
 
